@@ -284,7 +284,7 @@ fn against_itself(setting: &Setting) -> Section {
     let sum = format!("sha256sum {}", file.display());
     let mut text = format!(
         "## A command against itself\n\n\
-         {races} races each at the defaults (alpha 5 %, margin 1 %, 40 replicates at most), seeds 0 to {}.\n\n\
+         {races} races each at the defaults (alpha 5 %, margin 1 %, as many replicates as fit into 5 s, from 40 to 200), seeds 0 to {}.\n\n\
          | command | faster or slower | equivalent | too close to call | allowed (alpha = 5 %, 99 % bound) |\n\
          | --- | --- | --- | --- | --- |\n",
         races - 1

@@ -177,7 +177,7 @@ fn answer(raced: &Raced<'_>, options: Options, recorded: Option<Recorded<'_>>) -
         let control_comparison = final_decision
             .and_then(|(_, final_decision)| ControlComparison::new(raced, &final_decision));
         alone.control = control_comparison.as_ref().map(ControlComparison::control);
-        alone.warnings = warnings::about_the_race(&alone, header, benchmark, 0, false, false);
+        alone.warnings = warnings::about_the_race(&alone, header, index, 0, false, false);
         let counters = warnings::about_the_counters(header);
         let code = warnings::about_the_code(&alone, header, benchmark);
         alone.warnings.extend(counters.into_iter().chain(code));
@@ -284,7 +284,7 @@ fn answer(raced: &Raced<'_>, options: Options, recorded: Option<Recorded<'_>>) -
         warnings.extend(warnings::about_the_race(
             &comparison,
             header,
-            benchmark,
+            index,
             final_decision.used,
             final_decision.anytime,
             final_decision.budget_spent,

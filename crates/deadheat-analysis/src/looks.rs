@@ -1,8 +1,11 @@
 //! When a race may be called, fixed before it starts.
 
-use deadheat_model::Looks;
+use std::time::Duration;
+
+use deadheat_model::{Looks, RaceSettings};
+use deadheat_stats::looks::MOST_EXTENDED;
 use deadheat_stats::summary::scaled_mad;
-use deadheat_stats::{Order, Spending, block_effect, optimal_blocks};
+use deadheat_stats::{Order, Spending, SpendingError, block_effect, optimal_blocks};
 
 /// The reason why looks cannot be planned.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,29 +31,42 @@ pub fn planned_looks(min: u32, max: u32, alpha: f64) -> Result<Looks, LooksError
         return Err(LooksError::Range { min, max });
     }
     let spending = Spending::plan(max as usize, alpha).map_err(|_| LooksError::Alpha(alpha))?;
-    let kept: Vec<usize> = (0..spending.looks.len())
-        .filter(|look| spending.looks[*look] >= min as usize)
-        .collect();
-    let at: Vec<u32> = kept
-        .iter()
-        .map(|look| spending.looks[*look] as u32)
-        .collect();
-    let levels = kept.iter().map(|look| spending.levels[*look]).collect();
-    let spent = |replicates: u32| (f64::from(replicates) / f64::from(max)).powf(1.5);
-    let mut before = 0.0;
-    let weights = at
-        .iter()
-        .map(|replicates| {
-            let weight = spent(*replicates) - before;
-            before = spent(*replicates);
-            weight
-        })
-        .collect();
-    Ok(Looks {
-        at,
-        levels,
+    Ok(looks_from(min, &spending))
+}
+
+/// Looks for a race of which nobody says how many replicates it may take, where one costs so many
+/// nanoseconds: as many as `time` has room for, from 40 to 200, the first look at `min` or later.
+/// `None` where that is not more than the forty that nobody has to say.
+pub fn looks_within(
+    time: Duration,
+    replicate_ns: f64,
+    min: u32,
+    alpha: f64,
+) -> Result<Option<Looks>, LooksError> {
+    // Of no time this is infinite; `as` saturates.
+    let room = (time.as_nanos() as f64 / replicate_ns) as usize;
+    if room <= RaceSettings::UNSAID_REPLICATES as usize {
+        return Ok(None);
+    }
+    let spending = Spending::extended(room.min(MOST_EXTENDED), alpha);
+    let spending = spending.map_err(|_: SpendingError| LooksError::Alpha(alpha))?;
+    let looks = spending.map(|spending| looks_from(min, &spending));
+    Ok(looks.filter(|looks| !looks.at.is_empty()))
+}
+
+/// The looks at `min` replicates or later.
+fn looks_from(min: u32, spending: &Spending) -> Looks {
+    let left_out = spending.looks.partition_point(|look| *look < min as usize);
+    let mut weights = spending.weights[left_out..].to_vec();
+    if let Some(first) = weights.first_mut() {
+        *first += spending.weights[..left_out].iter().sum::<f64>();
+    }
+    let at = &spending.looks[left_out..];
+    Looks {
+        at: at.iter().map(|look| *look as u32).collect(),
+        levels: spending.levels[left_out..].to_vec(),
         weights,
-    })
+    }
 }
 
 /// One look at the end of a fixed number of replicates.
@@ -123,6 +139,36 @@ pub fn planned_blocks(process_ns: f64, block_ns: f64, trials_ns: &[[f64; 4]]) ->
     best.min(worth_it).min(soon).min(fit(LONGEST_REPLICATE_NS))
 }
 
+/// Repetitions in a launch at least, where they fit: the first of a process is rarely like the
+/// others.
+const FEWEST_REPETITIONS: f64 = 2.0;
+/// Repetitions in a launch at most. What differs from launch to launch counts more than what more
+/// of them would tell: with eight the intervals of six benchmarks were as wide as with three, and
+/// took 2.4 times as long.
+const MOST_REPETITIONS: f64 = 8.0;
+
+/// The number of repetitions in a launch that buys the least error for the time, where a launch
+/// costs so many nanoseconds beside them and each of them so many, given the times of those of a
+/// few launches. As of blocks in a process, what differs between launches must be expected: one
+/// of each side cannot show it.
+pub fn planned_repetitions(launch_ns: f64, repetition_ns: f64, launches_ns: &[Vec<f64>]) -> u32 {
+    let positive = |times: &&Vec<f64>| times.len() > 1 && times.iter().all(|ns| *ns > 0.0);
+    let (mut squares, mut degrees) = (0.0, 0.0);
+    for times in launches_ns.iter().filter(positive) {
+        let count = times.len() as f64;
+        let mean = times.iter().map(|ns| ns.ln()).sum::<f64>() / count;
+        squares += times.iter().map(|ns| (ns.ln() - mean).powi(2)).sum::<f64>();
+        degrees += count - 1.0;
+    }
+    let within = if degrees > 0.0 {
+        (squares / degrees).sqrt()
+    } else {
+        WITHIN
+    };
+    let best = (launch_ns.max(0.0) / repetition_ns.max(1.0)).sqrt() * within / BETWEEN;
+    best.round().clamp(FEWEST_REPETITIONS, MOST_REPETITIONS) as u32
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -141,6 +187,36 @@ mod tests {
         assert_eq!(looks.at, [16, 22, 31, 40]);
         assert_eq!(looks.levels[0], 0.00701);
         assert!((looks.weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_time_says_how_many_replicates_there_are_at_most() {
+        let second = Duration::from_secs(1);
+        let most = |ns: f64| {
+            let looks = looks_within(5 * second, ns, 0, 0.05).unwrap();
+            looks.map(|looks| looks.max_replicates())
+        };
+        assert_eq!(most(1e9), None);
+        assert_eq!(most(1.25e8), None, "forty");
+        assert_eq!(most(1.2e8), None, "41, and the next look is at 45");
+        assert_eq!(most(9e7), Some(50), "55");
+        assert_eq!(most(3e7), Some(160), "166");
+        assert_eq!(most(1e6), Some(200));
+        assert_eq!(most(0.0), Some(200));
+        assert_eq!(most(f64::NAN), None);
+        assert!(looks_within(second, 1e6, 0, 1.5).is_err());
+    }
+
+    #[test]
+    fn a_minimum_takes_out_early_looks_of_many_replicates_too() {
+        let time = Duration::from_secs(5);
+        let all = looks_within(time, 1e6, 0, 0.05).unwrap().unwrap();
+        let late = looks_within(time, 1e6, 15, 0.05).unwrap().unwrap();
+        let left = all.at.iter().position(|at| *at == 16).unwrap();
+        assert_eq!(late.at, all.at[left..]);
+        assert_eq!(late.levels, all.levels[left..]);
+        assert!((late.weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        assert_eq!(looks_within(time, 1e6, 300, 0.05), Ok(None));
     }
 
     #[test]
@@ -183,5 +259,23 @@ mod tests {
     #[test]
     fn trial_blocks_of_no_time_are_not_asked() {
         assert_eq!(planned_blocks(3e6, 1e5, &[[0.0; 4]; 9]), 20);
+    }
+
+    #[test]
+    fn repetitions_are_many_where_launches_cost_more_or_they_scatter() {
+        let launches = |spread: f64| {
+            let times = [1.0, -1.0, 1.0, -1.0].map(|sign: f64| 1e3 * (1.0 + sign * spread));
+            vec![times.to_vec(), times.to_vec()]
+        };
+        assert_eq!(planned_repetitions(3e6, 3e6, &launches(0.0001)), 2);
+        assert_eq!(planned_repetitions(3e6, 3e6, &launches(0.005)), 4);
+        assert_eq!(planned_repetitions(3e6, 3e6, &launches(0.1)), 8);
+        assert_eq!(planned_repetitions(3e6, 3e7, &launches(0.005)), 2);
+        assert_eq!(planned_repetitions(3e7, 3e6, &launches(0.002)), 5);
+        // Single ones show nothing, and neither do such of no time.
+        for launches in [vec![vec![1e3]; 2], vec![vec![0.0, 1e3]; 2], vec![]] {
+            assert_eq!(planned_repetitions(3e6, 3e6, &launches), 4);
+        }
+        assert_eq!(planned_repetitions(1e6, 0.0, &launches(0.01)), 8);
     }
 }

@@ -122,7 +122,7 @@ pub(crate) fn unpaired(
         warnings.extend(warnings::about_the_race(
             &comparison,
             header,
-            benchmark,
+            index,
             0,
             false,
             false,

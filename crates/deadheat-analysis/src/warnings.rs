@@ -236,13 +236,13 @@ fn is_called(benchmark: &Benchmark) -> bool {
 pub(crate) fn about_the_race(
     comparison: &Comparison,
     header: &RunHeader,
-    benchmark: &Benchmark,
+    index: usize,
     used: usize,
     judged_anytime: bool,
     budget_spent: bool,
 ) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    let planned = header.plan.design.looks.max_replicates() as usize;
+    let planned = header.plan.looks(index).max_replicates() as usize;
     if judged_anytime {
         warnings.push(Warning::JudgedAnytime);
     } else if budget_spent {
@@ -258,7 +258,7 @@ pub(crate) fn about_the_race(
             planned,
         });
     }
-    let launched = header.origin == Origin::Race && !is_called(benchmark);
+    let launched = header.origin == Origin::Race && !is_called(&header.plan.benchmarks[index]);
     if launched && comparison.metric == Metric::Wall {
         let slower = comparison
             .candidate

@@ -105,7 +105,7 @@ pub fn resume(
         let reason = reason.to_owned();
         return Err(RaceError::NotResumable { path, reason }.into());
     }
-    let more = more.unwrap_or(header.plan.design.looks.max_replicates());
+    let more = more.unwrap_or(header.plan.max_replicates());
     if more == 0 {
         let text = "--max-replicates must be at least 1";
         return Err(Failure::Usage(text.to_owned()));

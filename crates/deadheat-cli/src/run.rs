@@ -167,6 +167,7 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
             1
         },
         placements: placements(design.placement),
+        open: false,
     };
     args.exports.check(args.resume.as_deref())?;
     match &args.resume {
@@ -185,6 +186,7 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
             let spec = args.spec(&rules)?;
             let plan = spec.plan()?;
             options.command = again(plan.seed);
+            options.open = spec.is_open();
             if !args.quiet {
                 for hint in spec.hints() {
                     to_stderr("deadheat: hint", &hint.to_string());

@@ -328,7 +328,14 @@ impl Session<'_> {
         let block_ns = (now - started_ns.min(now)) / done;
         let at_most = |benchmark: usize| match plan.benchmarks[benchmark].own_link {
             Some(own_link) => u64::from(own_link.replicates) * per_replicate,
-            None => u64::from(self.max_replicates) * per_replicate,
+            // Taken up again, a run goes on beyond its plan.
+            None if self.max_replicates > plan.max_replicates() => {
+                u64::from(self.max_replicates) * per_replicate
+            }
+            None => {
+                let planned = plan.looks(benchmark).max_replicates();
+                u64::from(planned.min(self.max_replicates)) * per_replicate
+            }
         };
         let blocks_at_most = at_most(benchmark);
         let to_come = in_order(plan).skip_while(|place| *place != benchmark);

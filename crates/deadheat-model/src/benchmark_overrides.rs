@@ -40,6 +40,11 @@ impl Plan {
         at
     }
 
+    /// The most replicates that any benchmark may take.
+    pub fn max_replicates(&self) -> u32 {
+        self.all_looks().last().copied().unwrap_or(0)
+    }
+
     /// The metric that the verdict on a benchmark speaks of: by its overrides, by what a file told
     /// of it, or that of the design.
     pub fn judged(&self, benchmark: usize) -> &Metric {
@@ -71,8 +76,7 @@ impl Plan {
                 if !ShareRange::ALPHA.holds(*alpha) {
                     return refused("alpha", *alpha, ShareRange::ALPHA.words);
                 }
-                let end = self.design.looks.max_replicates();
-                if !looks.are_well_formed() || looks.max_replicates() != end {
+                if !looks.are_well_formed() {
                     return Err(PlanError::MalformedLooks);
                 }
             }
@@ -185,12 +189,25 @@ mod tests {
             let error = plan(rules).validate().unwrap_err().to_string();
             assert!(error.contains("benchmark 'b'"), "{error}");
         }
-        for at in [&[11, 6][..], &[6, 12], &[6]] {
+        for at in [&[11, 6][..], &[0], &[]] {
             assert_eq!(
                 plan(sure(0.01, at)).validate(),
                 Err(PlanError::MalformedLooks),
                 "{at:?}"
             );
+        }
+    }
+
+    #[test]
+    fn a_benchmark_may_take_more_or_fewer_replicates_than_the_others() {
+        for (end, most) in [(8, 11), (22, 22)] {
+            let plan = plan(BenchmarkOverrides {
+                level: level(0.05, &[6, end]),
+                ..BenchmarkOverrides::default()
+            });
+            assert_eq!(plan.validate(), Ok(()));
+            assert_eq!(plan.looks(1).max_replicates(), end);
+            assert_eq!(plan.max_replicates(), most);
         }
     }
 }

@@ -55,7 +55,7 @@ pub struct Benchmark {
 pub struct BenchmarkOverrides {
     /// Smallest relative change of it worth acting on.
     pub margin: Option<f64>,
-    /// How sure its verdict is to be.
+    /// How sure its verdict is to be, and after how many replicates it may be called.
     pub level: Option<LevelOverride>,
     /// The metric its verdict speaks of.
     pub judged: Option<Metric>,
@@ -76,7 +76,7 @@ impl BenchmarkOverrides {
 pub struct LevelOverride {
     /// Chance of a wrong verdict that is accepted.
     pub alpha: f64,
-    /// When the verdict may be called. They end where those of the design do.
+    /// When the verdict may be called.
     pub looks: Looks,
 }
 

@@ -244,13 +244,15 @@ settings! {
         helps: &[
             help(
                 &[Front::Run],
-                "Replicates at most; when resuming, at most so many more",
-                "40",
+                "Replicates at most; when resuming, at most so many more [default: as many as fit \
+                 into 5 s, from 40 to 200]",
+                "",
             ),
             help(
                 &[Front::Bench, Front::Harness],
-                "Replicates of each benchmark at most, each in fresh processes",
-                "40",
+                "Replicates of each benchmark at most, each in fresh processes [default: as many \
+                 as fit into 5 s, from 40 to 200]",
+                "",
             ),
         ],
     }
@@ -504,6 +506,10 @@ impl Default for Design {
 }
 
 impl RaceSettings {
+    /// Replicates of each benchmark at most, where nobody says and no pilot finds that more cost
+    /// little.
+    pub const UNSAID_REPLICATES: u32 = 40;
+
     /// Smallest relative change worth acting on, where a benchmark has none of its own.
     pub fn margin(&self) -> f64 {
         self.margin.unwrap_or(0.01)
@@ -519,9 +525,9 @@ impl RaceSettings {
         self.metric.clone().unwrap_or(Metric::Wall)
     }
 
-    /// Replicates of each benchmark at most.
+    /// Replicates of each benchmark at most, as far as is known before its pilot.
     pub fn max_replicates(&self) -> u32 {
-        self.max_replicates.unwrap_or(40)
+        self.max_replicates.unwrap_or(Self::UNSAID_REPLICATES)
     }
 
     /// Returns true if each baseline races a second copy of itself as well.

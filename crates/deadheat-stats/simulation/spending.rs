@@ -11,45 +11,45 @@
 use rand_core::Rng;
 
 use deadheat_stats::dist::t_critical;
-use deadheat_stats::looks::{SPENDING_POWER, Spending};
+use deadheat_stats::looks::Spending;
 use deadheat_stats::rng::{chi_squared, normal, uniform};
 
-/// The two-sided level for each look at which the chance of having rejected by look j is
-/// α·(P_j/Pmax)^1.5.
+/// The two-sided level for each look at which the chance of having rejected by look j is α times
+/// the sum of the first j `weights`.
 ///
-/// `looks` are the numbers of replicates, ascending, from 2 up. With n `draws` per look the
-/// relative standard error of a level is below √(2/n). Returns `None` for looks that are not so, or
-/// without draws.
+/// `looks` are the numbers of replicates, ascending, from 2 up, each with a weight. With n `draws`
+/// per look the relative standard error of a level is below √(2/n). Returns `None` for looks that
+/// are not so, or without draws.
 pub fn recompute_levels(
-    looks: &[usize],
+    (looks, weights): (&[usize], &[f64]),
     alpha: f64,
     draws: usize,
     rng: &mut impl Rng,
 ) -> Option<Vec<f64>> {
     let ascending = looks.is_sorted_by(|a, b| a < b) && *looks.first()? >= 2;
-    if !ascending || draws == 0 || !(alpha > 0.0 && alpha < 1.0) {
+    let weighted = looks.len() == weights.len();
+    if !(ascending && weighted) || draws == 0 || !(alpha > 0.0 && alpha < 1.0) {
         return None;
     }
-    let last = *looks.last()? as f64;
     let mut levels: Vec<f64> = Vec::with_capacity(looks.len());
     let mut spent = 0.0;
-    for (j, &look) in looks.iter().enumerate() {
-        let budget = alpha * (look as f64 / last).powf(SPENDING_POWER);
+    for (j, weight) in weights.iter().enumerate() {
+        let increment = alpha * weight;
+        spent += increment;
         // No run is counted twice, so the level lies between this look's increment and all that may
         // be spent by now.
         let level = match j {
-            0 => budget,
-            _ => level_of_look(&looks[..=j], &levels, budget - spent, budget, draws, rng),
+            0 => spent,
+            _ => level_of_look(&looks[..=j], &levels, increment, spent, draws, rng),
         };
         levels.push(level);
-        spent = budget;
     }
     Some(levels)
 }
 
 /// The level at which the last of `looks` rejects, without any earlier look having done so, with
 /// chance `increment`.
-fn level_of_look(
+pub fn level_of_look(
     looks: &[usize],
     earlier: &[f64],
     increment: f64,
@@ -158,6 +158,10 @@ mod tests {
         Xoshiro256PlusPlus::seed_from_u64(1987)
     }
 
+    fn levels_of(plan: &Spending, rng: &mut Xoshiro256PlusPlus) -> Vec<f64> {
+        recompute_levels((&plan.looks, &plan.weights), 0.05, DRAWS, rng).unwrap()
+    }
+
     #[test]
     fn the_tabled_levels_are_recomputed_by_simulation() {
         // 2 % for three digits of table from an earlier simulation, and four standard errors √(2/n)
@@ -165,7 +169,7 @@ mod tests {
         let bound = 0.02 + 4.0 * (2.0 / DRAWS as f64).sqrt();
         for max in [11, 22] {
             let plan = Spending::plan(max, 0.05).unwrap();
-            let levels = recompute_levels(&plan.looks, 0.05, DRAWS, &mut seeded()).unwrap();
+            let levels = levels_of(&plan, &mut seeded());
             for (found, tabled) in levels.iter().zip(&plan.levels) {
                 assert!(
                     (found / tabled - 1.0).abs() < bound,
@@ -188,7 +192,7 @@ mod tests {
 
     #[test]
     fn a_single_look_may_spend_everything() {
-        let levels = recompute_levels(&[9], 0.05, 1, &mut seeded()).unwrap();
+        let levels = recompute_levels((&[9], &[1.0]), 0.05, 1, &mut seeded()).unwrap();
         assert_eq!(levels, [0.05]);
     }
 
@@ -204,20 +208,29 @@ mod tests {
     fn few_draws_scatter_about_the_level_that_many_find() {
         let mut rng = seeded();
         let runs = 4_000;
-        let levels = (0..runs).map(|_| {
-            let levels = recompute_levels(&[6, 8, 11], 0.05, 10, &mut rng).unwrap();
-            levels[2]
-        });
+        let plan = Spending::plan(11, 0.05).unwrap();
+        let plan = (&plan.looks[..], &plan.weights[..]);
+        let levels = (0..runs).map(|_| recompute_levels(plan, 0.05, 10, &mut rng).unwrap()[2]);
         let mean = levels.sum::<f64>() / f64::from(runs);
-        let many = recompute_levels(&[6, 8, 11], 0.05, 100_000, &mut rng).unwrap()[2];
+        let many = recompute_levels(plan, 0.05, 100_000, &mut rng).unwrap()[2];
         assert!((mean / many - 1.0).abs() < 0.02, "{mean} {many}");
     }
 
     #[test]
     fn looks_that_do_not_ascend_have_no_levels() {
         for looks in [&[][..], &[1, 5], &[6, 6], &[8, 6]] {
-            assert_eq!(recompute_levels(looks, 0.05, 100, &mut seeded()), None);
+            let weights = vec![0.5; looks.len()];
+            assert_eq!(
+                recompute_levels((looks, &weights), 0.05, 100, &mut seeded()),
+                None
+            );
         }
-        assert_eq!(recompute_levels(&[6, 8], 0.05, 0, &mut seeded()), None);
+        for (weights, draws) in [(&[0.5, 0.5][..], 0), (&[1.0], 100)] {
+            let looks = &[6, 8][..];
+            assert_eq!(
+                recompute_levels((looks, weights), 0.05, draws, &mut seeded()),
+                None
+            );
+        }
     }
 }

@@ -3,9 +3,24 @@
 //! α is spent as the fraction of replicates seen to the power 1.5 (Lan & DeMets 1983, Kim & DeMets
 //! 1987): by the look at P of Pmax replicates, at most α·(P/Pmax)^1.5 of all runs without a
 //! difference may have been called different.
+//!
+//! A run that may take more than forty replicates only because they cost little, and not because
+//! somebody asked for them, should not pay for the later ones with a later end. It spends seven
+//! tenths of α along its first forty replicates, by the same power, and the rest evenly over the
+//! following ones, at finer looks ([`Spending::extended`]).
 
 /// The exponent of the spending function.
 pub const SPENDING_POWER: f64 = 1.5;
+
+/// The replicates along which an extended run spends most of its α.
+const FIRST_PART: usize = 40;
+
+/// The share of α that it spends along them. With less than .68 the level of the look at six falls
+/// below what the signed-rank [guard](crate::guard) of six blocks can meet.
+const SHARE_OF_FIRST_PART: f64 = 0.7;
+
+/// The most replicates of an extended run.
+pub const MOST_EXTENDED: usize = 200;
 
 /// Looks grow by √2 from 11 on; every later one is twice the last but one.
 const GROWTH: [usize; 10] = [6, 8, 11, 16, 22, 31, 44, 62, 88, 125];
@@ -60,7 +75,8 @@ impl Spending {
     pub fn plan(max_replicates: usize, alpha: f64) -> Result<Self, SpendingError> {
         check(max_replicates, alpha)?;
         let looks = schedule(max_replicates);
-        let weights = weights(&looks);
+        let last = max_replicates as f64;
+        let weights = weights(&looks, |look| (look as f64 / last).powf(SPENDING_POWER));
         let levels = match tabled_levels(max_replicates, alpha) {
             Some(levels) => levels.to_vec(),
             None => weights.iter().map(|w| alpha * w).collect(),
@@ -70,6 +86,53 @@ impl Spending {
             levels,
             weights,
         })
+    }
+
+    /// The looks of a run that has no need to end at forty replicates: of at most so many as the
+    /// last tabled look within `max_replicates` has, from 45 to 200. `None` for fewer.
+    ///
+    /// By the look at P, α times .7·(P/40)^1.5 is spent, beyond forty .7 + .3·(P − 40)/160, and all
+    /// of it by the last. So the first forty replicates have the same levels whatever the last is.
+    /// For α .05, .01 and .001 the levels are tabled; between them those of the next smaller α in
+    /// proportion, which spend a little less; below, look j costs its increment α·w_j.
+    pub fn extended(max_replicates: usize, alpha: f64) -> Result<Option<Self>, SpendingError> {
+        check(max_replicates, alpha)?;
+        let within = EXTENDED.partition_point(|row| row.look <= max_replicates);
+        let Some((last, before)) = EXTENDED[..within].split_last() else {
+            return Ok(None);
+        };
+        let Some(closing) = last.closing else {
+            return Ok(None);
+        };
+        let looks: Vec<usize> = EXTENDED[..within].iter().map(|row| row.look).collect();
+        let weights = weights(&looks, |look| {
+            let beyond = look.saturating_sub(FIRST_PART) as f64;
+            let first = look.min(FIRST_PART) as f64 / FIRST_PART as f64;
+            match look {
+                look if look == last.look => 1.0,
+                _ => {
+                    SHARE_OF_FIRST_PART * first.powf(SPENDING_POWER)
+                        + (1.0 - SHARE_OF_FIRST_PART) * beyond / (MOST_EXTENDED - FIRST_PART) as f64
+                }
+            }
+        });
+        // Of equal α, whatever it was computed from.
+        let tabled = EXTENDED_ALPHAS
+            .iter()
+            .position(|tabled| *tabled <= alpha * (1.0 + 1e-12));
+        let levels = match tabled {
+            Some(tabled) => {
+                let levels = before.iter().map(|row| row.levels).chain([closing]);
+                let share = alpha / EXTENDED_ALPHAS[tabled];
+                levels.map(|levels| share * levels[tabled]).collect()
+            }
+            None => weights.iter().map(|w| alpha * w).collect(),
+        };
+        Ok(Some(Self {
+            looks,
+            levels,
+            weights,
+        }))
     }
 
     /// A single look after `replicates`, at level `alpha`.
@@ -124,6 +187,62 @@ pub fn tabled_levels(max_replicates: usize, alpha: f64) -> Option<&'static [f64]
     Some(levels)
 }
 
+/// A look of an extended run.
+struct ExtendedLook {
+    look: usize,
+    /// Its level for every α of [`EXTENDED_ALPHAS`].
+    levels: [f64; 3],
+    /// Its level where it is the last.
+    closing: Option<[f64; 3]>,
+}
+
+const fn look(look: usize, levels: [f64; 3], closing: Option<[f64; 3]>) -> ExtendedLook {
+    ExtendedLook {
+        look,
+        levels,
+        closing,
+    }
+}
+
+/// The α that levels of extended runs are tabled for.
+const EXTENDED_ALPHAS: [f64; 3] = [0.05, 0.01, 0.001];
+
+/// As the example `spending` finds them.
+#[rustfmt::skip]
+const EXTENDED: [ExtendedLook; 31] = [
+    look(6, [0.00203, 0.000407, 0.0000407], None),
+    look(7, [0.00124, 0.000216, 0.0000183], None),
+    look(8, [0.00117, 0.000198, 0.0000166], None),
+    look(9, [0.00125, 0.000212, 0.0000179], None),
+    look(10, [0.0014, 0.000236, 0.00002], None),
+    look(11, [0.00158, 0.000264, 0.0000223], None),
+    look(12, [0.00176, 0.000296, 0.0000248], None),
+    look(14, [0.0026, 0.000452, 0.0000394], None),
+    look(16, [0.00323, 0.000555, 0.0000478], None),
+    look(18, [0.00385, 0.000658, 0.0000561], None),
+    look(20, [0.00451, 0.000758, 0.0000644], None),
+    look(22, [0.00522, 0.000872, 0.0000724], None),
+    look(25, [0.00691, 0.00117, 0.0000988], None),
+    look(28, [0.00834, 0.00139, 0.000116], None),
+    look(31, [0.00979, 0.00163, 0.000134], None),
+    look(35, [0.0124, 0.00208, 0.000173], None),
+    look(40, [0.016, 0.00269, 0.000223], None),
+    look(45, [0.00592, 0.000847, 0.0000585], Some([0.031, 0.00541, 0.000466])),
+    look(50, [0.00417, 0.000573, 0.0000393], Some([0.028, 0.0048, 0.000414])),
+    look(56, [0.00351, 0.00048, 0.0000333], Some([0.0254, 0.00432, 0.000374])),
+    look(63, [0.00329, 0.000446, 0.0000324], Some([0.0231, 0.00397, 0.000344])),
+    look(71, [0.00321, 0.000456, 0.0000331], Some([0.0214, 0.00365, 0.000321])),
+    look(80, [0.0032, 0.000477, 0.0000362], Some([0.0199, 0.00341, 0.000301])),
+    look(90, [0.00343, 0.000503, 0.0000392], Some([0.0185, 0.00316, 0.000281])),
+    look(100, [0.0036, 0.000522, 0.0000415], Some([0.0173, 0.00296, 0.000262])),
+    look(112, [0.00389, 0.000597, 0.0000471], Some([0.0161, 0.00275, 0.000243])),
+    look(126, [0.00438, 0.000662, 0.0000532], Some([0.0147, 0.0025, 0.000221])),
+    look(141, [0.00484, 0.000735, 0.0000596], Some([0.0133, 0.00223, 0.000196])),
+    look(160, [0.0056, 0.000865, 0.0000712], Some([0.0114, 0.0019, 0.000165])),
+    look(178, [0.00595, 0.000922, 0.0000739], Some([0.00955, 0.00154, 0.000131])),
+    look(200, [0.00679, 0.00106, 0.0000861], Some([0.00679, 0.00106, 0.0000861])),
+];
+
 fn check(replicates: usize, alpha: f64) -> Result<(), SpendingError> {
     if replicates == 0 {
         return Err(SpendingError::NoReplicates);
@@ -149,9 +268,8 @@ fn schedule(max_replicates: usize) -> Vec<usize> {
         .collect()
 }
 
-fn weights(looks: &[usize]) -> Vec<f64> {
-    let last = looks[looks.len() - 1] as f64;
-    let spent = |look: usize| (look as f64 / last).powf(SPENDING_POWER);
+/// The share of α of each look, from what is spent by it.
+fn weights(looks: &[usize], spent: impl Fn(usize) -> f64) -> Vec<f64> {
     let before = std::iter::once(0.0).chain(looks.iter().map(|&look| spent(look)));
     looks
         .iter()
@@ -233,6 +351,60 @@ mod tests {
             assert!(plan.looks.is_sorted_by(|a, b| a < b), "{max}");
             assert_eq!(plan.looks.last(), Some(&max));
         }
+    }
+
+    fn extended(max: usize, alpha: f64) -> Spending {
+        Spending::extended(max, alpha).unwrap().unwrap()
+    }
+
+    #[test]
+    fn an_extended_run_has_the_same_first_forty_replicates_whatever_its_end() {
+        let longest = extended(MOST_EXTENDED, 0.05);
+        assert_eq!(longest.looks.len(), 31);
+        for (max, end) in [(45, 45), (49, 45), (55, 50), (199, 178), (1_000, 200)] {
+            let plan = extended(max, 0.05);
+            let before = plan.looks.len() - 1;
+            assert_eq!(plan.looks[before], end);
+            assert_eq!(plan.looks[..before], longest.looks[..before]);
+            assert_eq!(plan.levels[..before], longest.levels[..before]);
+            assert!(plan.levels[before] >= longest.levels[before], "{max}");
+        }
+        assert_eq!(Spending::extended(44, 0.05), Ok(None));
+        assert_eq!(Spending::extended(3, 0.05), Ok(None));
+        assert!(Spending::extended(100, 0.0).is_err());
+    }
+
+    #[test]
+    fn the_shares_of_an_extended_run_add_up_and_no_look_costs_less_than_its_share() {
+        for max in [45, 56, 112, 200] {
+            for alpha in [0.3, 0.05, 0.02, 0.01, 0.001, 0.0001] {
+                let plan = extended(max, alpha);
+                let spent = |looks: usize| plan.weights[..looks].iter().sum::<f64>();
+                assert!((spent(plan.looks.len()) - 1.0).abs() < 1e-12, "{max}");
+                assert!((spent(17) - SHARE_OF_FIRST_PART).abs() < 1e-12, "{max}");
+                for (level, weight) in plan.levels.iter().zip(&plan.weights) {
+                    let share = level / (alpha * weight);
+                    // The tables are known to a few per cent.
+                    assert!(share > 0.96, "{max} {alpha}: {level} for {weight}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn between_the_tabled_alphas_levels_are_in_proportion_to_the_next_below() {
+        let (tabled, between) = (extended(90, 0.01), extended(90, 0.03));
+        for (tabled, between) in tabled.levels.iter().zip(&between.levels) {
+            assert!((between / tabled - 3.0).abs() < 1e-9);
+        }
+        let next = extended(90, 0.05);
+        assert!(
+            between
+                .levels
+                .iter()
+                .zip(&next.levels)
+                .all(|(one, other)| one <= other)
+        );
     }
 
     #[test]

@@ -8,6 +8,8 @@ use deadheat_stats::looks::Spending;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 
+#[path = "../simulation/extension.rs"]
+mod extension_simulation;
 #[path = "../simulation/false_calls.rs"]
 mod false_calls;
 #[path = "../simulation/few_blocks.rs"]

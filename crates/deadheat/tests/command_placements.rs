@@ -96,6 +96,7 @@ done
             folder: PathBuf::new(),
             shown: 2,
             placements: Some(self.path("helper")),
+            open: false,
         }
     }
 

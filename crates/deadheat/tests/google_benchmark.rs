@@ -108,7 +108,9 @@ fn every_kind_of_benchmark_races_against_itself_and_is_read_back() {
     let message = &run.failures[0].message;
     assert!(message.contains("no \"database\" here"), "{message}");
 
-    assert_eq!(calls(run, 1), (RepetitionLength::Own, 4, 1));
+    let (length, repetitions, threads) = calls(run, 1);
+    assert_eq!((length, threads), (RepetitionLength::Own, 1));
+    assert!((2..=8).contains(&repetitions), "{repetitions}");
     let (_, repetitions, _) = calls(run, 2);
     assert_eq!(repetitions, 3);
     let (_, repetitions, _) = calls(run, 3);

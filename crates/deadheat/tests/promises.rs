@@ -56,6 +56,20 @@ fn a_process_against_itself_is_called_faster_or_slower_no_more_often_than_alpha(
 }
 
 #[test]
+fn races_that_may_go_on_because_they_cost_little_keep_the_promise() {
+    for (name, noise) in [("noisy", NOISY), ("restless", RESTLESS)] {
+        for effect in [0.0, percent(1.0)] {
+            let setting = Setting {
+                max_replicates: 200,
+                open: true,
+                ..commands(effect, noise)
+            };
+            assert_honest(name, &setting, LONG_RACES);
+        }
+    }
+}
+
+#[test]
 fn races_of_single_blocks_need_their_own_critical_values_and_have_them() {
     // Enough races to tell .05 from the .067 that the plain formula gives.
     assert_honest("single blocks", &commands(0.0, NOISY), 4_000);

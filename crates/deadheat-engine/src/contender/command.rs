@@ -51,6 +51,10 @@ pub struct CommandContenders<'a> {
     with_delay: bool,
     launches: Vec<Launch>,
     launched: u64,
+    /// The benchmarks that their pilots warmed up, in this order.
+    warm: Vec<usize>,
+    /// True if nothing was launched since the last of them.
+    just_warm: bool,
     /// Dropped after the launcher: where this thread ran before comes back.
     _settled: AffinityGuard,
 }
@@ -121,6 +125,8 @@ impl<'a> CommandContenders<'a> {
             with_delay,
             launches: Vec::new(),
             launched: 0,
+            warm: Vec::new(),
+            just_warm: false,
             _settled: settled,
         })
     }
@@ -234,6 +240,32 @@ impl<'a> CommandContenders<'a> {
         Ok(())
     }
 
+    /// Launches these and forgets what they took.
+    pub(super) fn launch_for_nothing(
+        &mut self,
+        benchmark: usize,
+        slots: &[Slot],
+    ) -> Result<(), EngineError> {
+        for some in slots.chunks(MAX_LAUNCHES) {
+            let images = &self.benchmarks[benchmark].contenders;
+            self.launches.clear();
+            self.launches
+                .extend(some.iter().map(|slot| launch(images, slot)));
+            self.launched += some.len() as u64;
+            let measured = self.launcher.run(&self.launches, self.interrupts)?.to_vec();
+            for (slot, measured) in some.iter().zip(&measured) {
+                self.exit_code(benchmark, slot.contender, Moment::WarmUp, measured)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The warm-up of a benchmark is over.
+    pub(super) fn is_warm(&mut self, benchmark: usize) {
+        self.warm.push(benchmark);
+        self.just_warm = true;
+    }
+
     fn failure(
         &self,
         benchmark: usize,
@@ -325,22 +357,20 @@ impl Contenders for CommandContenders<'_> {
     }
 
     fn warm_up(&mut self, benchmark: usize, slots: &[Slot]) -> Result<(), EngineError> {
-        for some in slots.chunks(MAX_LAUNCHES) {
-            let images = &self.benchmarks[benchmark].contenders;
-            self.launches.clear();
-            self.launches
-                .extend(some.iter().map(|slot| launch(images, slot)));
-            self.launched += some.len() as u64;
-            let measured = self.launcher.run(&self.launches, self.interrupts)?.to_vec();
-            for (slot, measured) in some.iter().zip(&measured) {
-                self.exit_code(benchmark, slot.contender, Moment::WarmUp, measured)?;
-            }
-        }
-        Ok(())
+        let needed = if !self.warm.contains(&benchmark) {
+            slots
+        } else if self.just_warm && self.warm.last() == Some(&benchmark) {
+            &[]
+        } else {
+            // Others ran since, and the first block is primed by who ran last.
+            &slots[slots.len().saturating_sub(1)..]
+        };
+        self.launch_for_nothing(benchmark, needed)
     }
 
     fn run(&mut self, block: &Block, record: &mut BlockRecord) -> Result<(), EngineError> {
         self.enter_replicate(block)?;
+        self.just_warm = false;
         let images = &self.benchmarks[block.benchmark].contenders;
         self.launches.clear();
         self.launches

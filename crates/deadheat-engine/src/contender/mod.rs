@@ -4,6 +4,8 @@
 mod command;
 #[cfg(feature = "commands")]
 mod command_launch;
+#[cfg(feature = "commands")]
+mod command_pilot;
 mod function;
 mod function_pilot;
 #[cfg(feature = "commands")]

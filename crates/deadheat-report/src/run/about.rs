@@ -2,8 +2,8 @@
 //! command that runs the race again.
 
 use deadheat_model::{
-    Analysis, CounterAccess, Metric, Origin, Output, Pinning, ResultSource, RunHeader, Waiting,
-    Workload,
+    Analysis, CounterAccess, Metric, Origin, Output, Pinning, Plan, ResultSource, RunHeader,
+    Waiting, Workload,
 };
 
 use crate::calibration::calibrated;
@@ -130,11 +130,13 @@ pub(super) fn plan(header: &RunHeader) -> FactGroup {
     if header.origin != Origin::Race {
         return facts;
     }
-    let looks: Vec<String> = design.looks.at.iter().map(u32::to_string).collect();
-    let replicates = design.looks.max_replicates();
-    facts.push("replicates at most", replicates.to_string());
+    let plan = &header.plan;
+    let at_most = range(plan, |index| plan.looks(index).max_replicates());
+    let looks: Vec<String> = plan.all_looks().iter().map(u32::to_string).collect();
+    facts.push("replicates at most", at_most);
     facts.push("looks after", looks.join(", "));
-    facts.push("blocks in a replicate", blocks(header));
+    let blocks = range(plan, |index| plan.blocks_per_replicate(index));
+    facts.push("blocks in a replicate", blocks);
     facts.push("warm-up launches", design.warmup.to_string());
     facts.push_some(
         "budget",
@@ -161,15 +163,17 @@ pub(super) fn plan(header: &RunHeader) -> FactGroup {
     facts
 }
 
-/// Blocks in a replicate, where benchmarks differ as a range.
-fn blocks(header: &RunHeader) -> String {
-    let plan = &header.plan;
-    let counts = (0..plan.benchmarks.len()).map(|index| plan.blocks_per_replicate(index));
-    let counts: Vec<u32> = counts.collect();
-    match (counts.iter().min(), counts.iter().max()) {
-        (Some(least), Some(most)) if least < most => format!("{least} to {most}"),
-        (Some(count), _) => count.to_string(),
-        _ => plan.design.blocks_per_replicate.to_string(),
+/// A number of each benchmark, as a range where they differ.
+fn range(plan: &Plan, number: impl Fn(usize) -> u32) -> String {
+    // Without any, that of the design.
+    let numbers = (0..plan.benchmarks.len().max(1)).map(number);
+    let (least, most) = numbers.fold((u32::MAX, 0), |(least, most), number| {
+        (least.min(number), most.max(number))
+    });
+    if least < most {
+        format!("{least} to {most}")
+    } else {
+        most.to_string()
     }
 }
 

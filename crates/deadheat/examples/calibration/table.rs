@@ -161,6 +161,7 @@ fn few_blocks() -> Vec<Row> {
                     margin: 0.0001,
                     effects: Vec::new(),
                     noise: Noise { layout, ..QUIET },
+                    ..processes(0.0, QUIET)
                 };
                 let name = format!("layout sd {:.1} %", 100.0 * layout);
                 rows.push(Row::new(&name, 0.0, setting, SMALL));

@@ -256,6 +256,7 @@ impl<'a> Field<'a> {
             shown: 2,
             command: Vec::new(),
             placements: None,
+            open: false,
         };
         race_commands(whole.ok_or_else(nothing)?, &options, stopwatch)
     }

@@ -49,6 +49,16 @@ impl CommandRaceSpec {
         Ok(plan)
     }
 
+    /// Returns true if nobody says how many replicates there are at most.
+    pub fn is_open(&self) -> bool {
+        let told = [
+            self.runs.exactly,
+            self.runs.max,
+            self.settings.max_replicates,
+        ];
+        told.iter().all(Option::is_none)
+    }
+
     /// hyperfine counts runs of each command, deadheat replicates: a block of
     /// two contenders holds two launches of each, any other holds one.
     pub(super) fn looks(&self, contenders: usize, alpha: f64) -> Result<Looks, Failure> {

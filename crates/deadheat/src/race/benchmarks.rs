@@ -1,6 +1,8 @@
 //! Races of benchmarks that programs hold: entries in, recorded run out. A pilot completes each
 //! benchmark before the plan is frozen.
 
+use std::time::Duration;
+
 #[cfg(feature = "commands")]
 use {
     deadheat_engine::{Inspected, WorkerProgram, inspect},
@@ -17,7 +19,7 @@ use super::error::{RaceError, RaceOutcome, not_started, take_over_signals};
 #[cfg(feature = "commands")]
 use super::google_benchmark;
 use super::planning::{
-    design, looks, refuse_existing, refuse_unmeasured, refuse_unmeasured_overrides,
+    design, looks, plan_for_costs, refuse_existing, refuse_unmeasured, refuse_unmeasured_overrides,
 };
 use super::sitting::Sitting;
 use crate::rules::{benchmark_overrides, hold_together};
@@ -45,6 +47,7 @@ pub fn race_benchmarks(
     };
     let mut left_out = entries.left_out;
     let mut failures = Vec::new();
+    let mut costs_ns = Vec::new();
     for mut benchmark in planned(
         race,
         entries.benchmarks,
@@ -53,8 +56,8 @@ pub fn race_benchmarks(
         &*contenders,
     )? {
         let index = plan.benchmarks.len();
-        match contenders.pilot(index, &mut benchmark, &race.settings) {
-            Ok(()) => {}
+        let cost_ns = match contenders.pilot(index, &mut benchmark, &race.settings) {
+            Ok(cost_ns) => cost_ns,
             Err(error) if error.is_of_a_contender() => {
                 if let Some(reason) = contenders.reason_to_leave_out(&error) {
                     left_out.push(LeftOut {
@@ -67,9 +70,11 @@ pub fn race_benchmarks(
                     benchmark: index,
                     message: error.within_benchmark(),
                 });
+                None
             }
             Err(error) => return Err(not_started(error, &interrupts)),
-        }
+        };
+        costs_ns.push(cost_ns);
         plan.benchmarks.push(benchmark);
     }
     hold_together(&mut plan.benchmarks, &race.settings, &entries.rules);
@@ -77,6 +82,11 @@ pub fn race_benchmarks(
         .map_err(|error| RaceError::Design(unraceable(error.to_string(), &left_out)))?;
     let failed = |of: usize| failures.iter().any(|failure| failure.benchmark == of);
     let neutral_links = contenders.enter(&mut plan, &failed, race, &interrupts)?;
+    // What a link costs nobody knows before it is made, and a replicate on neutral links needs one.
+    let linked = neutral_links.iter().any(|links| links.made_by.is_ok());
+    if race.settings.max_replicates.is_none() && !linked {
+        plan_for_costs(&mut plan, &costs_ns)?;
+    }
     let header = RunHeader {
         command: race.command.clone(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -98,6 +108,7 @@ pub fn race_benchmarks(
         contenders: &mut *contenders,
         interrupts: &interrupts,
         watcher,
+        spent: Duration::ZERO,
     }
     .begin(header, failures, race.save.as_deref(), &race.folder)
 }
@@ -179,7 +190,7 @@ pub(crate) fn smoke_test<E: From<RaceError>>(
 pub fn inspect_program(
     program: &Program,
     shown: bool,
-    patience: Option<std::time::Duration>,
+    patience: Option<Duration>,
 ) -> Result<Inspected, RaceError> {
     let interrupts = take_over_signals()?;
     let program = WorkerProgram {

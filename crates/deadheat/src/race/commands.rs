@@ -2,16 +2,19 @@
 
 use std::os::fd::RawFd;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use deadheat_engine::{
-    CommandContenders, CommandOptions, Contenders, Interrupts, LinkProgram, OsClock, Placements,
-    Watcher, environment, unix_seconds,
+    Clock, CommandContenders, CommandOptions, Contenders, EngineError, Interrupts, LinkProgram,
+    OsClock, Placements, Watcher, environment, unix_seconds,
 };
 use deadheat_model::{CounterAccess, Environment, Metric, NeutralLinks, Origin, Plan, RunHeader};
 
 use super::error::{RaceError, RaceOutcome, not_started, take_over_signals};
 use super::known_calibration::known;
-use super::planning::{add_own_links, refuse_unmeasured_overrides};
+use super::planning::{
+    add_own_links, plan_for_costs, refuse_existing, refuse_unmeasured_overrides,
+};
 use super::sitting::Sitting;
 
 /// The traces that a race of commands leaves, and the program that links.
@@ -29,6 +32,9 @@ pub struct RaceOptions {
     /// `placements EXECUTABLE SEED…`, as `deadheat` does. Without one all
     /// commands run as they were linked.
     pub placements: Option<PathBuf>,
+    /// True if nobody said how many replicates there are at most: commands that take little time
+    /// then get more than the plan has.
+    pub open: bool,
 }
 
 /// Replicates of a benchmark on the user's own links, beside neutral ones.
@@ -41,24 +47,58 @@ pub fn race_commands(
     watcher: &mut dyn Watcher,
 ) -> Result<RaceOutcome, RaceError> {
     let interrupts = take_over_signals()?;
+    refuse_existing(options.save.as_deref())?;
     // Before deadheat settles on one core and takes that for the machine.
     let mut machine = environment();
     let placements = placements(&plan, options.placements.clone(), None, &interrupts)?;
     machine.neutral_links = placements.neutral_links().to_vec();
     machine.calibration = known(&machine, &plan);
     add_own_links(&mut plan, OWN_LINK_REPLICATES, |of| placements.possible(of));
-    let contenders = contenders(&plan, options.shown, true, &interrupts)?;
-    let mut contenders = contenders.with_placements(placements);
-    let header = RunHeader {
+    let mut contenders = contenders(&plan, options.shown, true, &interrupts)?;
+    let mut header = RunHeader {
         command: options.command.clone(),
         ..header(plan, machine, &contenders)?
     };
+    let clock = OsClock::start();
+    // What a link costs nobody knows before it is made, and a replicate on neutral links needs one.
+    if options.open
+        && !header
+            .environment
+            .neutral_links
+            .iter()
+            .any(|links| links.made_by.is_ok())
+    {
+        pilot(&mut header.plan, &mut contenders, &clock)
+            .map_err(|error| not_started(error, &interrupts))??;
+    }
+    let spent = Duration::from_nanos(clock.elapsed_ns());
+    let mut contenders = contenders.with_placements(placements);
     Sitting {
         contenders: &mut contenders,
         interrupts: &interrupts,
         watcher,
+        spent,
     }
     .begin(header, Vec::new(), options.save.as_deref(), &options.folder)
+}
+
+/// Warms up the commands of every benchmark, and gives those that take little time as many
+/// replicates at most as they have time for.
+fn pilot(
+    plan: &mut Plan,
+    contenders: &mut CommandContenders<'_>,
+    clock: &OsClock,
+) -> Result<Result<(), RaceError>, EngineError> {
+    let mut costs_ns = Vec::new();
+    for index in 0..plan.benchmarks.len() {
+        let spent = Duration::from_nanos(clock.elapsed_ns());
+        let left = plan
+            .design
+            .budget
+            .map(|budget| budget.saturating_sub(spent));
+        costs_ns.push(contenders.pilot(plan, index, left)?);
+    }
+    Ok(plan_for_costs(plan, &costs_ns))
 }
 
 /// Finds the executables that have neutral links; a run that is taken up again goes on with

@@ -58,14 +58,15 @@ pub(super) trait PilotedContenders: Contenders {
     /// Blocks in a replicate of a benchmark whose pilot does not say.
     fn blocks(&self, settings: &RaceSettings) -> u32;
 
-    /// Runs the pilot of a benchmark and writes into it what was found. A benchmark whose pilot
+    /// Runs the pilot of a benchmark, writes into it what was found, and gives back the
+    /// nanoseconds that a replicate of it costs on the user's own link. A benchmark whose pilot
     /// failed is planned all the same, so that it has a place in the run.
     fn pilot(
         &mut self,
         index: usize,
         benchmark: &mut Benchmark,
         settings: &RaceSettings,
-    ) -> Result<(), EngineError>;
+    ) -> Result<Option<f64>, EngineError>;
 
     /// Returns why a benchmark whose pilot ended so is left out, or `None` where it failed.
     fn reason_to_leave_out(&self, _error: &EngineError) -> Option<LeftOutReason> {
@@ -129,10 +130,10 @@ impl PilotedContenders for FunctionContenders<'_> {
         index: usize,
         benchmark: &mut Benchmark,
         settings: &RaceSettings,
-    ) -> Result<(), EngineError> {
+    ) -> Result<Option<f64>, EngineError> {
         let piloted = FunctionContenders::pilot(self, index, benchmark);
-        complete(benchmark, piloted.as_ref().ok(), settings.blocks);
-        piloted.map(drop)
+        let cost_ns = complete(benchmark, piloted.as_ref().ok(), settings.blocks);
+        piloted.map(|_| cost_ns)
     }
 
     fn enter(

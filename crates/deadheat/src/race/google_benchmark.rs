@@ -1,8 +1,10 @@
 //! Google Benchmark executables, on their way into a race.
 
+use deadheat_analysis::planned_repetitions;
 use deadheat_engine::{
     EngineError, FunctionError, GoogleBenchmarkArguments, GoogleBenchmarkContenders,
-    GoogleBenchmarkError, GoogleBenchmarkOptions, GoogleBenchmarkSide, Interrupts, OsClock,
+    GoogleBenchmarkError, GoogleBenchmarkOptions, GoogleBenchmarkPilot, GoogleBenchmarkSide,
+    Interrupts, OsClock,
 };
 use deadheat_model::{
     Benchmark, Contender, Environment, Front, GoogleBenchmarkCalls, LeftOutReason, NeutralLinks,
@@ -86,6 +88,22 @@ fn wanted(
     Ok(wanted)
 }
 
+/// Decides how many repetitions a launch has, where nobody said, and gives back the nanoseconds that
+/// a replicate of so many launches costs.
+fn complete(piloted: &mut GoogleBenchmarkPilot, launches: usize) -> f64 {
+    let (launch_ns, repetition_ns) = (piloted.launch_ns, piloted.repetition_ns);
+    if let Some(most) = piloted.most_repetitions {
+        let planned = planned_repetitions(launch_ns, repetition_ns, &piloted.launches_ns);
+        for calls in &mut piloted.calls {
+            calls.repetitions = planned.min(most);
+        }
+    }
+    let repetitions = piloted.calls.first().map_or(1, |calls| calls.repetitions);
+    // Every other replicate begins with a launch of one repetition that primes it.
+    let priming_ns = (launch_ns + repetition_ns) / 2.0;
+    launches as f64 * (launch_ns + f64::from(repetitions) * repetition_ns) + priming_ns
+}
+
 impl PilotedContenders for GoogleBenchmarkContenders<'_> {
     fn called(&self) -> &'static str {
         "Google Benchmark executables, whose counters are shown beside the verdict,"
@@ -100,7 +118,7 @@ impl PilotedContenders for GoogleBenchmarkContenders<'_> {
         index: usize,
         benchmark: &mut Benchmark,
         _settings: &RaceSettings,
-    ) -> Result<(), EngineError> {
+    ) -> Result<Option<f64>, EngineError> {
         // A control is launched as its baseline is.
         let rivals = &benchmark.contenders[..benchmark.rivals()];
         let sides: Vec<GoogleBenchmarkSide<'_>> = rivals
@@ -117,7 +135,8 @@ impl PilotedContenders for GoogleBenchmarkContenders<'_> {
         let piloted = GoogleBenchmarkContenders::pilot(self, index, &benchmark.name, &sides);
         // That of one whose pilot failed.
         benchmark.blocks_per_replicate = Some(1);
-        let piloted = piloted?;
+        let mut piloted = piloted?;
+        let cost_ns = complete(&mut piloted, benchmark.slots_per_block());
         let first = piloted.calls.first().cloned();
         benchmark.blocks_per_replicate = first.as_ref().map(|calls| calls.repetitions);
         benchmark.counters = piloted.counters;
@@ -125,7 +144,7 @@ impl PilotedContenders for GoogleBenchmarkContenders<'_> {
         for (contender, calls) in benchmark.contenders.iter_mut().zip(found) {
             contender.workload = Workload::GoogleBenchmark(Box::new(calls));
         }
-        Ok(())
+        Ok(Some(cost_ns))
     }
 
     fn reason_to_leave_out(&self, error: &EngineError) -> Option<LeftOutReason> {
@@ -170,5 +189,49 @@ impl PilotedContenders for GoogleBenchmarkContenders<'_> {
 
     fn tick_ns(&self) -> f64 {
         OsClock::measured_tick_ns()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn piloted(spread: f64, most_repetitions: Option<u32>) -> GoogleBenchmarkPilot {
+        let calls = || GoogleBenchmarkCalls {
+            program: Program {
+                executable: "bench".into(),
+                arguments: Vec::new(),
+            },
+            benchmark: "sum".to_owned(),
+            length: RepetitionLength::Iterations(9),
+            repetitions: 4,
+            threads: 1,
+        };
+        let times = [1.0, -1.0, 1.0, -1.0].map(|sign| 1e3 * (1.0 + sign * spread));
+        GoogleBenchmarkPilot {
+            calls: vec![calls(), calls()],
+            counters: Vec::new(),
+            launches_ns: vec![times.to_vec(); 2],
+            launch_ns: 2e6,
+            repetition_ns: 3e6,
+            most_repetitions,
+        }
+    }
+
+    #[test]
+    fn both_sides_have_as_many_repetitions_as_their_scatter_asks_for() {
+        for (spread, most, expected) in [
+            (0.1, Some(60), 8),
+            (0.1, Some(3), 3),
+            (0.0001, Some(60), 2),
+            (0.1, None, 4),
+        ] {
+            let mut piloted = piloted(spread, most);
+            let cost_ns = complete(&mut piloted, 4);
+            let repetitions = piloted.calls.iter().map(|calls| calls.repetitions);
+            assert_eq!(repetitions.collect::<Vec<_>>(), [expected; 2]);
+            // Four launches, and half of one with a repetition.
+            assert_eq!(cost_ns, 4.0 * (2e6 + f64::from(expected) * 3e6) + 2.5e6);
+        }
     }
 }

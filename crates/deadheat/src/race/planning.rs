@@ -1,12 +1,16 @@
-//! Everything that is decided before the first sample of benchmarks: the design, with what is
-//! refused before anybody waits for a pilot; what the pilots found; the benchmarks on own links.
+//! Everything that is decided before the first sample: the design, with what is refused before
+//! anybody waits for a pilot; what the pilots found, and how many replicates follow from it; the
+//! benchmarks on own links.
 
 use std::path::Path;
+use std::time::Duration;
 
-use deadheat_analysis::{LooksError, planned_blocks, planned_looks};
+use deadheat_analysis::{LooksError, looks_within, planned_blocks, planned_looks};
 use deadheat_engine::{Piloted, least_warm_up_rounds};
 use deadheat_format::FileProblem;
-use deadheat_model::{Benchmark, Design, Front, Looks, Metric, OwnLink, Plan, RaceSettings};
+use deadheat_model::{
+    Benchmark, Design, Front, LevelOverride, Looks, Metric, OwnLink, Plan, RaceSettings,
+};
 
 use super::error::RaceError;
 
@@ -96,54 +100,124 @@ const BLOCKS_TO_START: f64 = 18.0;
 /// Blocks in a replicate at most.
 const MOST_BLOCKS: u32 = 200;
 
+/// Time that the replicates of a benchmark may take where nobody says how many there are at most.
+const BENCHMARK_TIME: Duration = Duration::from_secs(5);
+
+/// Gives benchmarks of which a replicate costs little, by so many nanoseconds, as many replicates at
+/// most as the time has room for. Those of which it is not known, or that have nobody to compare,
+/// keep what they have.
+pub(super) fn plan_for_costs(plan: &mut Plan, costs_ns: &[Option<f64>]) -> Result<(), RaceError> {
+    let share = plan
+        .design
+        .budget
+        .map(|budget| budget / costs_ns.len().max(1) as u32);
+    for (index, cost_ns) in costs_ns.iter().enumerate() {
+        let Some(cost_ns) = cost_ns.filter(|_| plan.benchmarks[index].rivals() > 1) else {
+            continue;
+        };
+        let limits = [Some(BENCHMARK_TIME), share, plan.budget(index)];
+        let time = limits.into_iter().flatten().min().unwrap_or_default();
+        let alpha = plan.alpha(index);
+        let first = plan.looks(index).at.first().copied().unwrap_or(0);
+        // Each of k candidates is held at a k-th of a level, and many looks have less in common at
+        // a small α: with the levels of .05, ten candidates had a wrong verdict in .055 of races.
+        let candidates = (plan.benchmarks[index].rivals() - 1) as f64;
+        if let Some(mut looks) = looks_within(time, cost_ns, first, alpha / candidates)? {
+            looks
+                .levels
+                .iter_mut()
+                .for_each(|level| *level *= candidates);
+            let level = &mut plan.benchmarks[index].overrides.level;
+            *level = Some(LevelOverride { alpha, looks });
+        }
+    }
+    let mut levels = plan.benchmarks.iter().map(|one| &one.overrides.level);
+    let first = levels.next().cloned().flatten();
+    // What all have in common is the design.
+    if let Some(level) = first
+        && level.alpha == plan.design.alpha
+        && levels.all(|other| other.as_ref() == Some(&level))
+    {
+        plan.design.looks = level.looks;
+        for benchmark in &mut plan.benchmarks {
+            benchmark.overrides.level = None;
+        }
+    }
+    Ok(())
+}
+
 /// Fills in what the pilot found; a benchmark whose pilot failed is planned all
-/// the same, so that it has a place in the run.
-pub(super) fn complete(benchmark: &mut Benchmark, piloted: Option<&Piloted>, blocks: Option<u32>) {
+/// the same, so that it has a place in the run. Gives back the nanoseconds that a replicate costs.
+pub(super) fn complete(
+    benchmark: &mut Benchmark,
+    piloted: Option<&Piloted>,
+    blocks: Option<u32>,
+) -> Option<f64> {
+    benchmark.blocks_per_replicate = blocks;
+    let piloted = piloted?;
     for contender in &mut benchmark.contenders {
-        if let (Some(calls), Some(piloted)) = (contender.workload.calls_mut(), piloted) {
+        if let Some(calls) = contender.workload.calls_mut() {
             calls.iterations = piloted.pilot.iterations;
         }
     }
     let turns = benchmark.processes_per_replicate() > Some(1);
-    let contenders = benchmark.contenders.len();
-    let found = piloted.map(|piloted| blocks_that_fit(piloted, contenders, turns));
-    benchmark.blocks_per_replicate = blocks.or(found);
+    let costs = Costs::of(piloted, benchmark.contenders.len(), turns);
+    let blocks = blocks.unwrap_or_else(|| costs.blocks_that_fit(piloted, turns));
+    benchmark.blocks_per_replicate = Some(blocks);
+    // The end of processes that take turns takes as long as their start.
+    let starts = if turns { 2.0 } else { 1.0 };
+    Some(starts * costs.process_ns + f64::from(blocks.max(1)) * costs.block_ns)
 }
 
-/// Blocks in a replicate that make the most of the time.
-fn blocks_that_fit(piloted: &Piloted, contenders: usize, taking_turns: bool) -> u32 {
-    let pilot = &piloted.pilot;
-    // A control called in the same process is the baseline once more.
-    let copy = pilot
-        .call_ns
-        .first()
-        .filter(|_| pilot.call_ns.len() < contenders);
-    let call_ns = pilot.call_ns.iter().chain(copy);
-    let round_ns: f64 = call_ns.sum::<f64>() * pilot.iterations as f64;
-    // Each once to prime it, then two of each in ABBA, or one of each in a row
-    // of more.
-    let rounds = if contenders == 2 { 3.0 } else { 2.0 };
-    let samples_ns = pilot.block_cost_ns.unwrap_or(round_ns * rounds);
-    let block_ns = samples_ns + BLOCK_OVERHEAD_NS;
-    // Of functions that warm up in one round, that round primes the first block.
-    let rounds = match (least_warm_up_rounds(round_ns), taking_turns) {
-        (1, false) => 0,
-        (rounds, _) => rounds,
-    };
-    let process_ns = piloted.process_ns + f64::from(rounds) * round_ns;
-    let fitting = planned_blocks(process_ns, block_ns, &pilot.blocks_ns);
-    if !taking_turns {
-        return fitting;
+/// The costs of a replicate, in nanoseconds.
+struct Costs {
+    /// Before the first block.
+    process_ns: f64,
+    /// Of each block.
+    block_ns: f64,
+}
+
+impl Costs {
+    fn of(piloted: &Piloted, contenders: usize, taking_turns: bool) -> Self {
+        let pilot = &piloted.pilot;
+        // A control called in the same process is the baseline once more.
+        let copy = pilot
+            .call_ns
+            .first()
+            .filter(|_| pilot.call_ns.len() < contenders);
+        let call_ns = pilot.call_ns.iter().chain(copy);
+        let round_ns: f64 = call_ns.sum::<f64>() * pilot.iterations as f64;
+        // Each once to prime it, then two of each in ABBA, or one of each in a row
+        // of more.
+        let rounds = if contenders == 2 { 3.0 } else { 2.0 };
+        let samples_ns = pilot.block_cost_ns.unwrap_or(round_ns * rounds);
+        // Of functions that warm up in one round, that round primes the first block.
+        let rounds = match (least_warm_up_rounds(round_ns), taking_turns) {
+            (1, false) => 0,
+            (rounds, _) => rounds,
+        };
+        Self {
+            process_ns: piloted.process_ns + f64::from(rounds) * round_ns,
+            block_ns: samples_ns + BLOCK_OVERHEAD_NS,
+        }
     }
-    let starting = piloted.process_ns / block_ns * BLOCKS_TO_START;
-    fitting.max((starting as u32).min(MOST_BLOCKS))
+
+    /// Blocks in a replicate that make the most of the time.
+    fn blocks_that_fit(&self, piloted: &Piloted, taking_turns: bool) -> u32 {
+        let fitting = planned_blocks(self.process_ns, self.block_ns, &piloted.pilot.blocks_ns);
+        if !taking_turns {
+            return fitting;
+        }
+        let starting = piloted.process_ns / self.block_ns * BLOCKS_TO_START;
+        fitting.max((starting as u32).min(MOST_BLOCKS))
+    }
 }
 
 /// Adds to the plan, beside each benchmark that `possible` names, the same as the user linked it:
 /// the same contenders, a control included, calls and blocks, so many replicates of them. They come
 /// last, so that no place changes.
 pub(super) fn add_own_links(plan: &mut Plan, replicates: u32, possible: impl Fn(usize) -> bool) {
-    let replicates = replicates.min(plan.design.looks.max_replicates());
+    let most = |of: usize| replicates.min(plan.looks(of).max_replicates());
     let beside: Vec<Benchmark> = plan
         .benchmarks
         .iter()
@@ -151,7 +225,10 @@ pub(super) fn add_own_links(plan: &mut Plan, replicates: u32, possible: impl Fn(
         // With one contender there is nothing to compare.
         .filter(|(of, benchmark)| benchmark.rivals() > 1 && possible(*of))
         .map(|(of, benchmark)| Benchmark {
-            own_link: Some(OwnLink { of, replicates }),
+            own_link: Some(OwnLink {
+                of,
+                replicates: most(of),
+            }),
             ..benchmark.clone()
         })
         .collect();
@@ -176,6 +253,10 @@ mod tests {
             },
             process_ns: 3e6,
         }
+    }
+
+    fn blocks_that_fit(piloted: &Piloted, contenders: usize, taking_turns: bool) -> u32 {
+        Costs::of(piloted, contenders, taking_turns).blocks_that_fit(piloted, taking_turns)
     }
 
     #[test]
@@ -237,6 +318,53 @@ mod tests {
             .filter_map(|benchmark| Some(benchmark.own_link?.replicates))
             .collect();
         assert_eq!(beside, [4, 4]);
+    }
+
+    #[test]
+    fn benchmarks_that_cost_little_get_more_replicates_and_slow_ones_keep_forty() {
+        let ends = |budget: Option<u64>, costs_ns: &[Option<f64>]| {
+            let mut plan = plan_on_neutral_links(40);
+            plan.design.budget = budget.map(Duration::from_secs);
+            plan.benchmarks[2].overrides.budget = Some(Duration::from_secs(3));
+            plan_for_costs(&mut plan, costs_ns).unwrap();
+            plan.validate().unwrap();
+            [0, 1, 2].map(|index| plan.looks(index).max_replicates())
+        };
+        let cheap = Some(5e7);
+        assert_eq!(ends(None, &[cheap, cheap, cheap]), [40, 100, 56]);
+        assert_eq!(ends(Some(9), &[cheap, cheap, cheap]), [40, 56, 56]);
+        assert_eq!(ends(Some(1), &[cheap, cheap, cheap]), [40, 40, 40]);
+        assert_eq!(ends(None, &[None, Some(1e9), None]), [40, 40, 40]);
+    }
+
+    #[test]
+    fn the_looks_that_all_benchmarks_have_are_those_of_the_design() {
+        let mut plan = plan_on_neutral_links(40);
+        plan.benchmarks.remove(0);
+        plan_for_costs(&mut plan, &[Some(1e6), Some(2e6)]).unwrap();
+        assert_eq!(plan.design.looks.max_replicates(), 200);
+        let own = |one: &Benchmark| one.overrides.level.is_some();
+        assert!(!plan.benchmarks.iter().any(own));
+        let mut plan = plan_on_neutral_links(40);
+        plan.benchmarks.remove(0);
+        plan_for_costs(&mut plan, &[Some(1e6), Some(1e9)]).unwrap();
+        assert_eq!(plan.max_replicates(), 200);
+        assert_eq!(plan.design.looks.max_replicates(), 40);
+    }
+
+    #[test]
+    fn several_candidates_have_the_levels_of_their_share() {
+        let levels = |names: &[&str]| {
+            let mut plan = plan_on_neutral_links(40);
+            let contenders = contenders(names.iter().copied(), &Workload::Recording);
+            plan.benchmarks = vec![benchmark("several", contenders)];
+            plan_for_costs(&mut plan, &[Some(1e6)]).unwrap();
+            plan.design.looks.levels
+        };
+        let (one, five) = (levels(&["a", "b"]), levels(&["a", "b", "c", "d", "e", "f"]));
+        assert_eq!(one.len(), five.len());
+        let less = |(one, five): (&f64, &f64)| *five < 1.01 * one && *five > 0.5 * one;
+        assert!(one.iter().zip(&five).all(less), "{one:?} {five:?}");
     }
 
     #[test]

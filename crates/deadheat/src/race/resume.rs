@@ -113,6 +113,7 @@ pub fn resume_race(
             contenders,
             interrupts: &interrupts,
             watcher: &mut *watcher,
+            spent: Duration::ZERO,
         }
         .go_on(path, run, options.more, options.budget)
     };

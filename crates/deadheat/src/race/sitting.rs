@@ -15,6 +15,8 @@ pub(super) struct Sitting<'a> {
     pub(super) contenders: &'a mut dyn Contenders,
     pub(super) interrupts: &'a Interrupts,
     pub(super) watcher: &'a mut dyn Watcher,
+    /// Time of the budget that is over already.
+    pub(super) spent: Duration,
 }
 
 /// The end of a sitting that no verdict brought about.
@@ -36,8 +38,12 @@ impl Sitting<'_> {
         let (path, mut writer) = record(save, folder, &header)?;
         let mut rule = PlannedRule::new(&header);
         let limits = Limits {
-            max_replicates: header.plan.design.looks.max_replicates(),
-            budget: header.plan.design.budget,
+            max_replicates: header.plan.max_replicates(),
+            budget: header
+                .plan
+                .design
+                .budget
+                .map(|budget| budget.saturating_sub(self.spent)),
         };
         let mut run = Run::new(header);
         for failure in failures {

@@ -21,10 +21,9 @@ use crate::subprocess::Ending;
 const REPETITION_SECONDS: f64 = 0.003;
 /// Nanoseconds that a repetition of the slower side should take at most.
 const LONGEST_REPETITION_NS: f64 = 50e6;
-/// Repetitions of a launch at most. What differs from launch to launch counts
-/// more than what more of them would tell: with eight the intervals of six
-/// benchmarks were as wide as with three, and took 2.4 times as long.
-const MOST_REPETITIONS: f64 = 4.0;
+/// Repetitions of a launch of the pilot at most: enough to see how much they
+/// scatter.
+const TRIAL_REPETITIONS: f64 = 4.0;
 /// Nanoseconds that all repetitions of a launch should take at most.
 const LAUNCH_NS: f64 = 200e6;
 
@@ -46,6 +45,16 @@ pub struct GoogleBenchmarkPilot {
     pub calls: Vec<GoogleBenchmarkCalls>,
     /// Counters that all sides give.
     pub counters: Vec<Metric>,
+    /// Times of an iteration, in nanoseconds, of the repetitions of the last
+    /// launch of each side.
+    pub launches_ns: Vec<Vec<f64>>,
+    /// Nanoseconds that a launch takes beside its repetitions.
+    pub launch_ns: f64,
+    /// Nanoseconds that a repetition takes.
+    pub repetition_ns: f64,
+    /// The most repetitions that a launch should have; `None` where somebody
+    /// said how many there are.
+    pub most_repetitions: Option<u32>,
 }
 
 /// Which executables understand a fixed number of iterations, as far as
@@ -87,6 +96,12 @@ impl Tried {
     fn slowest_ns(&self) -> f64 {
         let took = self.repetitions.iter().map(Repetition::took_ns);
         took.fold(0.0, f64::max)
+    }
+
+    /// Times of an iteration.
+    fn times_ns(&self) -> Vec<f64> {
+        let rows = self.repetitions.iter();
+        rows.map(|row| row.wall_ns).collect()
     }
 
     /// Iterations of each thread.
@@ -133,11 +148,14 @@ impl<'p> Piloting<'p, '_> {
             lengths = self.lengths(RepetitionLength::Iterations(iterations(&tried)));
         }
         let mut seen = tried;
+        let mut repetition_ns = slowest_ns;
+        let mut can_repeat = own.or(wanted.repetitions).is_none();
         while repetitions > 1 || counted {
             match self.rehearsal(&lengths, repetitions, counted)? {
                 Rehearsed::Well(rehearsed) => {
+                    let cost = cost_of_repetition(&seen, &rehearsed);
+                    repetition_ns = repetition_ns.max(cost);
                     if own.or(wanted.repetitions).is_none() {
-                        let cost = cost_of_repetition(&seen, &rehearsed);
                         repetitions = repetitions.min(repetitions_that_fit(cost));
                     }
                     seen.extend(rehearsed);
@@ -148,7 +166,10 @@ impl<'p> Piloting<'p, '_> {
                     lengths = self.lengths(free);
                 }
                 // Of a single repetition there are no aggregates.
-                Rehearsed::OnlyAggregates => repetitions = 1,
+                Rehearsed::OnlyAggregates => {
+                    repetitions = 1;
+                    can_repeat = false;
+                }
             }
         }
         let counters = counters(&seen);
@@ -166,9 +187,18 @@ impl<'p> Piloting<'p, '_> {
             repetitions,
             threads,
         });
+        let latest = &seen[seen.len() - self.sides.len()..];
+        let beside = latest
+            .iter()
+            .map(|tried| (tried.took_ns - tried.repetitions.len() as f64 * repetition_ns).max(0.0));
         Ok(GoogleBenchmarkPilot {
             calls: calls.collect(),
             counters,
+            launch_ns: beside.sum::<f64>() / latest.len().max(1) as f64,
+            launches_ns: latest.iter().map(Tried::times_ns).collect(),
+            repetition_ns,
+            most_repetitions: can_repeat
+                .then(|| (LAUNCH_NS / repetition_ns.max(1.0)).max(1.0) as u32),
         })
     }
 
@@ -315,7 +345,7 @@ fn iterations(tried: &[Tried]) -> u64 {
 
 fn repetitions_that_fit(repetition_ns: f64) -> u32 {
     let fit = LAUNCH_NS / repetition_ns.max(1.0);
-    fit.clamp(1.0, MOST_REPETITIONS) as u32
+    fit.clamp(1.0, TRIAL_REPETITIONS) as u32
 }
 
 /// Nanoseconds that one more repetition costs a launch: more than it

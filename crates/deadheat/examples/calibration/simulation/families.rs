@@ -170,5 +170,6 @@ pub fn commands(effect: f64, noise: Noise) -> Setting {
         waiting: Waiting::Auto,
         effects: vec![effect],
         noise,
+        open: false,
     }
 }

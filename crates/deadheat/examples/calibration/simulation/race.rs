@@ -1,6 +1,8 @@
 //! One simulated race, from plan to answer.
 
-use deadheat::parts::analysis::{Options, PlannedRule, analyse, planned_looks};
+use std::time::Duration;
+
+use deadheat::parts::analysis::{Options, PlannedRule, analyse, looks_within, planned_looks};
 use deadheat::parts::engine::{
     Contenders, NeverStop, Noise, Session, SimulatedClock, SimulatedContenders, Simulation,
     Unwatched,
@@ -24,6 +26,8 @@ pub struct Setting {
     /// True effects of the candidates, as log-ratios.
     pub effects: Vec<f64>,
     pub noise: Noise,
+    /// True if nobody said how many replicates there are, and they cost little.
+    pub open: bool,
 }
 
 /// α of every simulated race.
@@ -100,13 +104,20 @@ pub fn race_of<C: Contenders>(
 fn header(setting: &Setting, seed: u64) -> RunHeader {
     let names = (0..=setting.effects.len()).map(|index| format!("contender {index}"));
     let contenders = contenders(names, &Workload::Recording);
+    let looks = if setting.open {
+        let time = Duration::from_secs(u64::from(setting.max_replicates));
+        let looks = looks_within(time, 1e9, 0, ALPHA).expect("a sound level");
+        looks.expect("more replicates than have to be said")
+    } else {
+        planned_looks(0, setting.max_replicates, ALPHA).expect("a possible plan")
+    };
     let design = Design {
         margin: setting.margin,
         alpha: ALPHA,
         blocks_per_replicate: setting.blocks_per_replicate,
         warmup: 1,
         waiting: setting.waiting,
-        ..design(planned_looks(0, setting.max_replicates, ALPHA).expect("a possible plan"))
+        ..design(looks)
     };
     runs::header(design, seed, vec![benchmark("simulated", contenders)])
 }
