@@ -43,7 +43,7 @@ pub use calibration::{CalibrationTerms, calibrated_kind, calibration_race};
 pub use decision::looks_taken;
 #[cfg(feature = "figures")]
 pub use figures::histograms;
-pub use looks::{LooksError, fixed_look, planned_blocks, planned_looks};
+pub use looks::{LooksError, blocks_for_quantile, fixed_look, planned_blocks, planned_looks};
 pub use raced::{Options, Part};
 pub use stopping::{AnytimeRule, PlannedRule};
 pub use suite::{detectable_together, hold_together};

@@ -49,6 +49,13 @@ impl Plan {
         own.or(saved).unwrap_or(&self.design.judged)
     }
 
+    /// The quantile of single iterations that the verdict on a benchmark speaks of; `None` for
+    /// their centre.
+    pub fn quantile(&self, benchmark: usize) -> Option<f64> {
+        let own = self.own(benchmark).and_then(|own| own.quantile);
+        own.or(self.design.quantile)
+    }
+
     /// Time that a benchmark may take for itself, if it has a limit of its own.
     pub fn budget(&self, benchmark: usize) -> Option<Duration> {
         self.own(benchmark)?.budget
@@ -66,6 +73,11 @@ impl Plan {
                 && !ShareRange::MARGIN.holds(margin)
             {
                 return refused("margin", margin, ShareRange::MARGIN.words);
+            }
+            if let Some(quantile) = overrides.quantile
+                && !ShareRange::QUANTILE.holds(quantile)
+            {
+                return refused("quantile", quantile, ShareRange::QUANTILE.words);
             }
             if let Some(LevelOverride { alpha, looks }) = &overrides.level {
                 if !ShareRange::ALPHA.holds(*alpha) {

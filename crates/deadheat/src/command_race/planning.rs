@@ -1,6 +1,6 @@
 //! Spec → Plan: everything is checked and fixed before the first launch.
 
-use deadheat_analysis::{LooksError, fixed_look, planned_looks};
+use deadheat_analysis::{LooksError, blocks_for_quantile, fixed_look, planned_looks};
 use deadheat_model::{
     Benchmark, CommandLine, Contender, Design, Front, Hooks, Looks, Output, Plan, ShareRange,
     Workload,
@@ -9,7 +9,7 @@ use deadheat_model::{
 use super::parameters::{combinations, substitute, usage};
 use super::spec::CommandRaceSpec;
 use crate::exit::Failure;
-use crate::rules::{benchmark_overrides, hold_together};
+use crate::rules::{benchmark_overrides, blocks_of_quantile, hold_together};
 use crate::settings::distinct;
 
 impl CommandRaceSpec {
@@ -33,6 +33,8 @@ impl CommandRaceSpec {
         for benchmark in &mut benchmarks {
             let looks = |alpha| self.looks(contenders, alpha);
             benchmark.overrides = benchmark_overrides(&self.rules, &benchmark.name, looks)?;
+            benchmark.blocks_per_replicate =
+                blocks_of_quantile(benchmark, &self.settings).map_err(Failure::Usage)?;
         }
         hold_together(&mut benchmarks, &self.settings, &self.rules);
         let looks = self.looks(contenders, self.settings.alpha())?;
@@ -53,7 +55,9 @@ impl CommandRaceSpec {
     /// two contenders holds two launches of each, any other holds one.
     pub(super) fn looks(&self, contenders: usize, alpha: f64) -> Result<Looks, Failure> {
         let launches_per_block = if contenders == 2 { 2 } else { 1 };
-        let per_replicate = launches_per_block * self.settings.blocks.unwrap_or(1).max(1);
+        let of_quantile = |quantile| blocks_for_quantile(quantile, contenders);
+        let least = self.settings.quantile.map_or(1, of_quantile);
+        let per_replicate = launches_per_block * self.settings.blocks.unwrap_or(1).max(least);
         let at_least = |runs: u32| runs.div_ceil(per_replicate);
         for (flag, value) in [
             ("--runs", self.runs.exactly),
@@ -62,6 +66,15 @@ impl CommandRaceSpec {
         ] {
             if value == Some(0) {
                 return usage(format!("{flag} must be at least 1"));
+            }
+            if let (Some(runs), Some(quantile)) = (value, self.settings.quantile)
+                && flag != "--max-replicates"
+                && runs < per_replicate
+            {
+                return usage(format!(
+                    "{flag} {runs}: the quantile {quantile} takes {per_replicate} launches of each in a \
+                     replicate"
+                ));
             }
         }
         if let Some(runs) = self.runs.exactly {

@@ -4,14 +4,22 @@
 use std::path::Path;
 
 use deadheat_analysis::{LooksError, planned_blocks, planned_looks};
-use deadheat_engine::{Piloted, least_warm_up_rounds};
+use deadheat_engine::{Pilot, Piloted, least_warm_up_rounds};
 use deadheat_format::FileProblem;
-use deadheat_model::{Benchmark, Design, Front, Looks, Metric, OwnLink, Plan, RaceSettings};
+use deadheat_model::{
+    Benchmark, Contender, Design, Front, Looks, Metric, OwnLink, Plan, RaceSettings,
+};
 
 use super::error::RaceError;
 
 /// The design of a race of benchmarks, with everything checked that the user could get wrong.
 pub(super) fn design(settings: &RaceSettings) -> Result<Design, RaceError> {
+    if settings.quantile.is_some() && settings.sample_time.is_some() {
+        return Err(RaceError::Design(
+            "--quantile and --sample-time cannot be combined: a sample is then one iteration"
+                .to_owned(),
+        ));
+    }
     let looks = looks(settings, settings.alpha())?;
     Ok(settings.design(Front::Bench, looks))
 }
@@ -97,8 +105,19 @@ const BLOCKS_TO_START: f64 = 18.0;
 const MOST_BLOCKS: u32 = 200;
 
 /// Fills in what the pilot found; a benchmark whose pilot failed is planned all
-/// the same, so that it has a place in the run.
+/// the same, so that it has a place in the run. Where a quantile is judged, a
+/// sample is one iteration, and the benchmark has the least number of blocks
+/// already.
 pub(super) fn complete(benchmark: &mut Benchmark, piloted: Option<&Piloted>, blocks: Option<u32>) {
+    let of_quantile = benchmark.blocks_per_replicate;
+    let single;
+    let piloted = match piloted.filter(|_| of_quantile.is_some()) {
+        Some(batches) => {
+            single = one_by_one(batches);
+            Some(&single)
+        }
+        None => piloted,
+    };
     for contender in &mut benchmark.contenders {
         if let (Some(calls), Some(piloted)) = (contender.workload.calls_mut(), piloted) {
             calls.iterations = piloted.pilot.iterations;
@@ -107,7 +126,53 @@ pub(super) fn complete(benchmark: &mut Benchmark, piloted: Option<&Piloted>, blo
     let turns = benchmark.processes_per_replicate() > Some(1);
     let contenders = benchmark.contenders.len();
     let found = piloted.map(|piloted| blocks_that_fit(piloted, contenders, turns));
-    benchmark.blocks_per_replicate = blocks.or(found);
+    benchmark.blocks_per_replicate = blocks.or(found).max(of_quantile);
+}
+
+/// The pilot of samples of one iteration each. What its trial blocks took and how they scattered was
+/// that of batches.
+fn one_by_one(batches: &Piloted) -> Piloted {
+    Piloted {
+        pilot: Pilot {
+            iterations: 1,
+            blocks_ns: Vec::new(),
+            block_cost_ns: None,
+            ..batches.pilot.clone()
+        },
+        ..batches.clone()
+    }
+}
+
+/// An iteration that is timed by itself lasts at least so many steps of the clock …
+const LEAST_TICKS: f64 = 100.0;
+/// … and so many times as long as reading the clock takes: that is part of what is timed, and makes
+/// a change look smaller by a twentieth at most.
+const LEAST_READINGS: f64 = 20.0;
+
+/// The contender whose iterations cannot be timed one by one, and why; `None` where all can.
+pub(super) fn not_one_by_one(
+    benchmark: &Benchmark,
+    pilot: &Pilot,
+    (tick_ns, overhead_ns): (f64, f64),
+) -> Option<(String, String)> {
+    let mut contenders = benchmark.contenders.iter();
+    let threads =
+        |contender: &&Contender| contender.workload.calls().map_or(1, |calls| calls.threads);
+    if let Some(concurrent) = contenders.find(|contender| threads(contender) > 1) {
+        let why = format!("{} threads call it at the same time", threads(&concurrent));
+        return Some((concurrent.name.clone(), why));
+    }
+    let least_ns = (LEAST_TICKS * tick_ns).max(LEAST_READINGS * overhead_ns);
+    let calls = benchmark.contenders.iter().zip(&pilot.call_ns);
+    let (contender, call_ns) = calls.min_by(|(_, a), (_, b)| a.total_cmp(b))?;
+    (*call_ns < least_ns).then(|| {
+        let why = format!(
+            "a call takes about {call_ns:.1} ns, and this clock times no less than {least_ns:.0} ns \
+             by itself; the quantile of batches would not be that of calls, so let a call do more, or \
+             judge without a quantile"
+        );
+        (contender.name.clone(), why)
+    })
 }
 
 /// Blocks in a replicate that make the most of the time.
@@ -161,7 +226,6 @@ pub(super) fn add_own_links(plan: &mut Plan, replicates: u32, possible: impl Fn(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deadheat_engine::Pilot;
     use deadheat_model::{BenchmarkOverrides, Workload};
     use deadheat_testing::runs::{benchmark, contenders, header};
 
