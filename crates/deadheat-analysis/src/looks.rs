@@ -203,6 +203,16 @@ mod tests {
     }
 
     #[test]
+    fn five_iterations_of_a_side_lie_beyond_the_quantile() {
+        assert_eq!(blocks_for_quantile(0.99, 2), 250);
+        assert_eq!(blocks_for_quantile(0.01, 2), 250);
+        assert_eq!(blocks_for_quantile(0.99, 3), 500);
+        assert_eq!(blocks_for_quantile(0.9, 2), 25);
+        assert_eq!(blocks_for_quantile(0.5, 2), 5);
+        assert_eq!(blocks_for_quantile(0.999, 2), 2_500);
+    }
+
+    #[test]
     fn trial_blocks_of_no_time_are_not_asked() {
         assert_eq!(planned_blocks(3e6, 1e5, &[[0.0; 4]; 9]), 20);
     }

@@ -103,7 +103,8 @@ pub(crate) fn names(group: &[Comparison]) -> Vec<&str> {
 pub(crate) fn title(comparison: &Comparison, glyphs: Glyphs) -> String {
     let title = title_of(&comparison.benchmark, &comparison.parameters, glyphs);
     match comparison.quantile {
-        Some(quantile) => format!("{title}, {}", units::quantile(quantile)),
+        // Short, for where there is no room it is the middle of a title that goes.
+        Some(quantile) => format!("{title} at {}", units::share(quantile)),
         None => title,
     }
 }

@@ -264,7 +264,11 @@ impl Centred {
 
 #[cfg(test)]
 mod tests {
+    use rand_xoshiro::Xoshiro256PlusPlus;
+    use rand_xoshiro::rand_core::SeedableRng;
+
     use super::*;
+    use crate::rng::uniform;
 
     #[test]
     fn the_median_of_an_even_count_lies_halfway_between_the_middle_two() {
@@ -332,6 +336,38 @@ mod tests {
         assert_eq!(quantile(&sorted, 0.75), Some(5.0));
         assert_eq!(quantile(&sorted, 1.0), Some(8.0));
         assert_eq!(quantile(&sorted, 1.1), None);
+    }
+
+    #[test]
+    fn half_of_all_samples_estimate_a_quantile_too_high_and_half_too_low() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
+        for (q, n) in [(0.5, 10), (0.9, 50), (0.99, 500), (0.01, 500)] {
+            // Of uniform values the quantile is q.
+            let above = (0..4_000).filter(|_| {
+                let mut values: Vec<f64> = (0..n).map(|_| uniform(&mut rng)).collect();
+                quantile_in_place(&mut values, q).unwrap() > q
+            });
+            let above = above.count();
+            // Four binomial standard errors.
+            assert!((1_874..=2_126).contains(&above), "{q}: {above}");
+        }
+    }
+
+    #[test]
+    fn a_quantile_is_between_the_values_around_it() {
+        let mut values = [9.0, 1.0, 5.0, 3.0, 7.0];
+        assert_eq!(quantile_in_place(&mut values, 0.5), Some(5.0));
+        assert_eq!(quantile_in_place(&mut values, 0.999), Some(9.0));
+        assert_eq!(quantile_in_place(&mut values, 0.001), Some(1.0));
+        let between = quantile_in_place(&mut values, 0.6).unwrap();
+        assert!((5.0..7.0).contains(&between), "{between}");
+        for (values, q) in [
+            (&mut [][..], 0.5),
+            (&mut [1.0, f64::NAN], 0.5),
+            (&mut [1.0], 1.0),
+        ] {
+            assert_eq!(quantile_in_place(values, q), None);
+        }
     }
 
     #[test]

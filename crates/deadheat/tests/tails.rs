@@ -423,7 +423,7 @@ fn the_table_of_tails() {
             );
         }
     };
-    for (quantile, races) in [(0.5, 2_000), (0.9, 2_000), (0.99, 800), (0.999, 200)] {
+    for (quantile, races) in [(0.5, 2_000), (0.9, 2_000), (0.99, 2_000), (0.999, 200)] {
         let setting = |shape, change, margin| Setting {
             quantile,
             shape,

@@ -309,6 +309,26 @@ mod tests {
     }
 
     #[test]
+    fn a_quantile_has_enough_launches_in_a_replicate_or_is_refused() {
+        let mut spec = spec(&["a", "b"]);
+        spec.settings.quantile = Some(0.9);
+        assert_eq!(spec.plan().unwrap().blocks_per_replicate(0), 25);
+        spec.settings.blocks = Some(40);
+        assert_eq!(spec.plan().unwrap().blocks_per_replicate(0), 40);
+        let told = |spec: &CommandRaceSpec| match spec.plan() {
+            Err(Failure::Usage(told)) => told,
+            other => panic!("{other:?}"),
+        };
+        spec.settings.blocks = Some(24);
+        assert!(told(&spec).contains("--blocks 24: the quantile 0.9"));
+        spec.settings.blocks = None;
+        spec.runs.exactly = Some(49);
+        assert!(told(&spec).contains("--runs 49: the quantile 0.9 takes 50 launches"));
+        spec.runs.exactly = Some(300);
+        assert_eq!(spec.plan().unwrap().design.looks.at, [6]);
+    }
+
+    #[test]
     fn several_commands_race_anew_at_every_value() {
         let mut spec = spec(&["a {n}", "b {n}"]);
         spec.parameters = vec![Parameter::list("n", "1,2").unwrap()];

@@ -261,6 +261,68 @@ mod tests {
         assert_eq!(blocks_that_fit(&piloted(1e9, 1), 2, true), 1);
     }
 
+    /// Two functions of which a quantile is judged, with the least blocks for it.
+    fn of_quantile(blocks: u32) -> Benchmark {
+        let calls = deadheat_testing::runs::function(7);
+        Benchmark {
+            blocks_per_replicate: Some(blocks),
+            ..benchmark("b", contenders(["old", "new"], &calls))
+        }
+    }
+
+    #[test]
+    fn a_quantile_takes_single_calls_and_as_many_blocks_as_it_needs_or_as_are_cheap() {
+        let planned = |call_ns, least, asked| {
+            let mut benchmark = of_quantile(least);
+            complete(&mut benchmark, Some(&piloted(call_ns, 500)), asked);
+            let calls = benchmark.contenders[1].workload.calls();
+            assert_eq!(calls.unwrap().iterations, 1);
+            benchmark.blocks_per_replicate.unwrap()
+        };
+        assert_eq!(planned(2_000.0, 250, None), 250);
+        assert!(planned(2_000.0, 5, None) > 10);
+        assert_eq!(planned(2_000.0, 250, Some(400)), 400);
+        assert_eq!(planned(1e7, 250, None), 250);
+        // A benchmark whose pilot failed has its place in the plan.
+        let mut failed = of_quantile(250);
+        complete(&mut failed, None, None);
+        assert_eq!(failed.blocks_per_replicate, Some(250));
+    }
+
+    #[test]
+    fn calls_too_short_for_the_clock_and_calls_of_several_threads_are_not_timed_one_by_one() {
+        let why = |benchmark: &Benchmark, call_ns, clock| {
+            let pilot = piloted(call_ns, 500).pilot;
+            not_one_by_one(benchmark, &pilot, clock).map(|(_, why)| why)
+        };
+        let mut benchmark = of_quantile(250);
+        assert_eq!(why(&benchmark, 500.0, (1.0, 20.0)), None);
+        for (call_ns, clock) in [
+            (3.0, (1.0, 20.0)),
+            (390.0, (1.0, 20.0)),
+            (900.0, (10.0, 20.0)),
+        ] {
+            let told = why(&benchmark, call_ns, clock).unwrap();
+            assert!(told.contains(&format!("about {call_ns:.1} ns")), "{told}");
+        }
+        for contender in &mut benchmark.contenders {
+            contender.workload.calls_mut().unwrap().threads = 4;
+        }
+        let told = why(&benchmark, 5e6, (1.0, 20.0)).unwrap();
+        assert!(told.contains("4 threads"), "{told}");
+    }
+
+    #[test]
+    fn a_sample_cannot_be_one_call_and_last_a_given_time() {
+        let both = RaceSettings {
+            quantile: Some(0.99),
+            sample_time: Some(std::time::Duration::from_millis(1)),
+            ..RaceSettings::default()
+        };
+        let told = design(&both).unwrap_err().to_string();
+        assert!(told.contains("--quantile and --sample-time"), "{told}");
+    }
+
     fn plan_on_neutral_links(max_replicates: u32) -> Plan {
         let benchmark = |name: &str, names: &[&str]| Benchmark {
             blocks_per_replicate: Some(9),
