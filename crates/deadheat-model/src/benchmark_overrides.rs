@@ -143,6 +143,7 @@ mod tests {
             margin: Some(0.05),
             level: level(0.01, &[8, 11]),
             judged: Some(Metric::Cpu),
+            quantile: Some(0.99),
             budget: Some(Duration::from_secs(3)),
         });
         assert_eq!(plan.validate(), Ok(()));
@@ -156,6 +157,7 @@ mod tests {
             (plan.judged(0), plan.judged(1)),
             (&Metric::Wall, &Metric::Cpu)
         );
+        assert_eq!((plan.quantile(0), plan.quantile(1)), (None, Some(0.99)));
         assert_eq!(
             (plan.budget(0), plan.budget(1)),
             (None, Some(Duration::from_secs(3)))
