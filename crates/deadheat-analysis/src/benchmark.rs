@@ -110,11 +110,11 @@ fn answer(raced: &Raced<'_>, options: Options, recorded: Option<Recorded<'_>>) -
     let header = &run.header;
     let plan = &header.plan;
     let benchmark = &plan.benchmarks[index];
-    let judged = plan.judged(index);
+    let (judged, quantile) = (plan.judged(index), plan.quantile(index));
     let name = |id: ContenderId| benchmark.contenders[id.index()].name.as_str();
     let members = Members::of(samples, benchmark.contenders.len());
     let mut baseline_values = members.values(samples, judged, ContenderId::BASELINE);
-    let Some(baseline) = side(name(ContenderId::BASELINE), &mut baseline_values) else {
+    let Some(baseline) = side(name(ContenderId::BASELINE), &mut baseline_values, quantile) else {
         // Nothing was measured, or not this metric: no row can be filled in.
         return Part::default();
     };
@@ -130,6 +130,7 @@ fn answer(raced: &Raced<'_>, options: Options, recorded: Option<Recorded<'_>>) -
         threads: saved.and_then(|saved| saved.threads),
         throughput: benchmark.throughput,
         metric: judged.clone(),
+        quantile,
         baseline,
         candidate: None,
         verdict: None,
@@ -228,7 +229,7 @@ fn answer(raced: &Raced<'_>, options: Options, recorded: Option<Recorded<'_>>) -
         let effects = &candidates[place];
         let effect_estimate = final_decision.effect_estimates[place].as_ref();
         let mut candidate_values = members.values(samples, judged, id);
-        let Some(candidate) = side(name(id), &mut candidate_values) else {
+        let Some(candidate) = side(name(id), &mut candidate_values, quantile) else {
             continue;
         };
         let mut comparison = Comparison {

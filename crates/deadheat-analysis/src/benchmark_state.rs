@@ -34,7 +34,7 @@ impl BenchmarkState {
         let judged = plan.judged(benchmark);
         let candidates: Vec<Effects> = plan.benchmarks[benchmark]
             .candidates()
-            .map(|id| Effects::new(judged, id, header).with_diagnostics())
+            .map(|id| Effects::new(judged, id, header, benchmark).with_diagnostics())
             .collect();
         let waiting_out = waiting::may_be_taken_out(header, benchmark).then(|| WaitingOut {
             samples: Samples::new(vec![judged.clone()]),

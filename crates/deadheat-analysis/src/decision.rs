@@ -183,7 +183,7 @@ impl ControlComparison {
         let (header, index) = (&raced.run.header, raced.index);
         let plan = &header.plan;
         let benchmark = &plan.benchmarks[index];
-        let mut effects = Effects::new(plan.judged(index), benchmark.control()?, header);
+        let mut effects = Effects::new(plan.judged(index), benchmark.control()?, header, index);
         effects.extend(raced.samples);
         // With nobody to decide on, when the race ended was known before.
         let (level, weight) = match final_decision.level {

@@ -278,7 +278,10 @@ impl Formula {
     /// judged by the plain formula, as specified for files of any origin, and told where that is
     /// too narrow.
     pub(crate) fn of(header: &RunHeader, benchmark: usize) -> Formula {
-        let few = header.plan.blocks_per_replicate(benchmark) < MANY_BLOCKS;
+        let plan = &header.plan;
+        // A quantile has one effect in a replicate, of however many blocks.
+        let one = plan.quantile(benchmark).is_some();
+        let few = one || plan.blocks_per_replicate(benchmark) < MANY_BLOCKS;
         match header.origin {
             Origin::Race if few => Formula::FewBlocks,
             _ => Formula::Plain,

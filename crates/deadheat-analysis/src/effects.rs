@@ -1,7 +1,7 @@
-//! Samples → one effect per block.
+//! Samples → one effect per block, or per replicate where a quantile is judged.
 
 use deadheat_model::{ContenderId, Metric, RunHeader, Sample, Samples};
-use deadheat_stats::summary::median_in_place;
+use deadheat_stats::summary::{median_in_place, quantile_in_place};
 use deadheat_stats::{BlockFlags, Clusters, Diagnostics, Floor, Order, block_effect, diagnostics};
 
 /// More zeros than this among the values, and ratios are refused.
@@ -88,15 +88,48 @@ struct Seen {
     zeros: usize,
 }
 
-/// Effects of one candidate in one metric, block by block in the order run. Grows with the samples
-/// it is fed from.
+/// The iterations of the replicate that has begun, where a quantile of them is judged.
+#[derive(Clone, Debug)]
+struct Pool {
+    quantile: f64,
+    /// Blocks of a complete replicate.
+    blocks_per_replicate: u32,
+    blocks: u32,
+    /// The samples seen by the end of its last block.
+    seen: Seen,
+    baseline: Vec<f64>,
+    candidate: Vec<f64>,
+}
+
+impl Pool {
+    fn clear(&mut self) {
+        self.blocks = 0;
+        self.baseline.clear();
+        self.candidate.clear();
+    }
+
+    /// The log-ratio of the quantiles of the two sides, once the replicate is complete.
+    fn effect(&mut self) -> Option<f64> {
+        if self.blocks < self.blocks_per_replicate {
+            return None;
+        }
+        let baseline = quantile_in_place(&mut self.baseline, self.quantile)?;
+        let candidate = quantile_in_place(&mut self.candidate, self.quantile)?;
+        Some(candidate.ln() - baseline.ln()).filter(|effect| effect.is_finite())
+    }
+}
+
+/// Effects of one candidate in one metric, block by block in the order run; of a quantile replicate
+/// by replicate. Grows with the samples it is fed from.
 #[derive(Clone, Debug)]
 pub(crate) struct Effects {
     metric: Metric,
     candidate: ContenderId,
     tick: Option<f64>,
+    /// `None` where blocks are judged by their centre.
+    pool: Option<Pool>,
     effects: Vec<f64>,
-    /// Blocks of each replicate.
+    /// Effects of each replicate.
     sizes: Vec<usize>,
     last_replicate: Option<u32>,
     flags: Vec<BlockFlags>,
@@ -109,11 +142,27 @@ pub(crate) struct Effects {
 }
 
 impl Effects {
-    pub(crate) fn new(metric: &Metric, candidate: ContenderId, header: &RunHeader) -> Self {
+    /// Without effects yet, to be fed the samples of a benchmark of this run.
+    pub(crate) fn new(
+        metric: &Metric,
+        candidate: ContenderId,
+        header: &RunHeader,
+        benchmark: usize,
+    ) -> Self {
+        let plan = &header.plan;
+        let pool = plan.quantile(benchmark).map(|quantile| Pool {
+            quantile,
+            blocks_per_replicate: plan.blocks_per_replicate(benchmark),
+            blocks: 0,
+            seen: Seen::default(),
+            baseline: Vec::new(),
+            candidate: Vec::new(),
+        });
         Self {
             metric: metric.clone(),
             candidate,
             tick: tick(metric, header),
+            pool,
             effects: Vec::new(),
             sizes: Vec::new(),
             last_replicate: None,
@@ -153,9 +202,11 @@ impl Effects {
         for span in &samples.blocks()[self.blocks_seen..] {
             let values = &column[span.range()];
             let slots = &samples.samples()[span.range()];
-            let mut seen = self.seen.last().copied().unwrap_or_default();
+            let before = self.pool.as_ref().map(|pool| pool.seen);
+            let before = before.or_else(|| self.seen.last().copied());
+            let mut seen = before.unwrap_or_default();
             seen.samples = span.range().end;
-            let mut log = |slot: usize| {
+            let mut value_of = |slot: usize| {
                 let mut value = values[slot];
                 seen.values += 1;
                 if value <= 0.0 {
@@ -165,6 +216,33 @@ impl Effects {
                 if adds_up && slots[slot].iterations != 1 {
                     value /= slots[slot].iterations as f64;
                 }
+                value
+            };
+            if let Some(pool) = &mut self.pool {
+                if self.last_replicate != Some(span.replicate) {
+                    self.last_replicate = Some(span.replicate);
+                    pool.clear();
+                }
+                for (slot, sample) in slots.iter().enumerate() {
+                    if sample.contender == ContenderId::BASELINE {
+                        pool.baseline.push(value_of(slot));
+                    } else if sample.contender == self.candidate {
+                        pool.candidate.push(value_of(slot));
+                    }
+                }
+                pool.blocks += 1;
+                pool.seen = seen;
+                // Disturbed iterations stay: what is rare and slow is what a tail is made of.
+                if let Some(effect) = pool.effect() {
+                    self.effects.push(effect);
+                    self.sizes.push(1);
+                    self.flags.push(BlockFlags::default());
+                    self.seen.push(seen);
+                }
+                continue;
+            }
+            let mut log = |slot: usize| {
+                let value = value_of(slot);
                 if value != last.0 {
                     last = (value, value.ln());
                 }
@@ -228,7 +306,13 @@ impl Effects {
         self.blocks_seen = samples.blocks().len();
     }
 
-    /// Replicates seen so far, a last incomplete one included.
+    /// Blocks behind an effect: one, or all of a replicate where a quantile is judged.
+    pub(crate) fn blocks_each(&self) -> usize {
+        let pool = self.pool.as_ref();
+        pool.map_or(1, |pool| pool.blocks_per_replicate as usize)
+    }
+
+    /// Replicates seen so far, a last incomplete one included unless a quantile is judged.
     pub(crate) fn replicates(&self) -> usize {
         self.sizes.len()
     }
@@ -290,7 +374,7 @@ impl Effects {
         self.flagged.then(|| &self.flags[..blocks])
     }
 
-    /// The blocks of each of the first `replicates` replicates.
+    /// The effects of each of the first `replicates` replicates.
     pub(crate) fn sizes(&self, replicates: usize) -> &[usize] {
         &self.sizes[..replicates.min(self.sizes.len())]
     }

@@ -44,7 +44,8 @@ pub use decision::looks_taken;
 #[cfg(feature = "figures")]
 pub use figures::histograms;
 pub use looks::{
-    LooksError, fixed_look, looks_within, planned_blocks, planned_looks, planned_repetitions,
+    LooksError, blocks_for_quantile, fixed_look, looks_within, planned_blocks, planned_looks,
+    planned_repetitions,
 };
 pub use raced::{Options, Part};
 pub use stopping::{AnytimeRule, PlannedRule};

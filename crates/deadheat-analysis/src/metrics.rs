@@ -18,11 +18,13 @@ pub(crate) fn metric_rows(
     candidate: Option<ContenderId>,
     found: impl Fn(&Metric) -> Option<(Estimate, Option<Verdict>)>,
 ) -> Vec<MetricComparison> {
-    let contenders = &run.header.plan.benchmarks[index].contenders;
+    let plan = &run.header.plan;
+    let (contenders, quantile) = (&plan.benchmarks[index].contenders, plan.quantile(index));
     let summary = |metric: &Metric, id: ContenderId| {
         side(
             &contenders[id.index()].name,
             &mut members.values(samples, metric, id),
+            quantile,
         )
     };
     let row = |metric: &Metric| {
@@ -55,7 +57,7 @@ pub(crate) fn on_the_same_pairs(
     if samples.column(metric)?.iter().all(|value| *value <= 0.0) {
         return None;
     }
-    let mut effects = Effects::new(metric, candidate, header);
+    let mut effects = Effects::new(metric, candidate, header, benchmark);
     effects.extend(samples);
     let effect_estimate = estimate_effect(
         &effects,

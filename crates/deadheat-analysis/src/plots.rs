@@ -92,7 +92,9 @@ pub(super) fn judged_blocks(
     let of_blocks = effects.clusters(replicates).effects();
     let mut blocks = Vec::with_capacity(of_blocks.len());
     let mut next = 0;
-    for (position, span) in samples.blocks().iter().enumerate() {
+    // Where a quantile is judged, the first block stands for its replicate.
+    let each = effects.blocks_each();
+    for (position, span) in samples.blocks().iter().enumerate().step_by(each) {
         let Some(effect) = of_blocks.get(next) else {
             break;
         };

@@ -6,7 +6,7 @@
 //! baseline's location by the same estimator, and the candidate's is that times the ratio found.
 
 use deadheat_model::{Comparison, ContenderId, Estimate, Metric, Run, Samples, Side};
-use deadheat_stats::summary::{max, mean, median_in_place, min, std_dev};
+use deadheat_stats::summary::{max, mean, median_in_place, min, quantile_in_place, std_dev};
 use deadheat_stats::{Clusters, Floor, pooled_huber};
 
 /// Choices of someone who analyses a recording.
@@ -88,8 +88,9 @@ impl Members {
     }
 }
 
-/// The summary of `values`, which are reordered; `None` when there are none.
-pub(crate) fn side(name: &str, values: &mut [f64]) -> Option<Side> {
+/// The summary of `values`, which are reordered; `None` when there are none. Typical is the quantile
+/// that is judged, if one is.
+pub(crate) fn side(name: &str, values: &mut [f64], quantile: Option<f64>) -> Option<Side> {
     // Of a launch or a call most counts are zero, and then every figure is.
     if !values.is_empty() && values.iter().all(|value| value.to_bits() == 0) {
         return Some(Side {
@@ -105,7 +106,10 @@ pub(crate) fn side(name: &str, values: &mut [f64]) -> Option<Side> {
     }
     Some(Side {
         name: name.to_owned(),
-        typical: typical(values),
+        typical: match quantile {
+            None => typical(values),
+            Some(quantile) => quantile_in_place(values, quantile).filter(|value| *value > 0.0),
+        },
         mean: mean(values)?,
         min: min(values)?,
         max: max(values)?,

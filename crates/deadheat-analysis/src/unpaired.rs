@@ -57,7 +57,8 @@ pub(crate) fn unpaired(
     let mut p_values = Vec::new();
     for id in benchmark.candidates() {
         let mut values = members.values(samples, judged, id);
-        let Some(candidate) = side(&benchmark.contenders[id.index()].name, &mut values) else {
+        let Some(candidate) = side(&benchmark.contenders[id.index()].name, &mut values, None)
+        else {
             continue;
         };
         let sides: Option<[&ResultSide; 2]> = saved(&empty.baseline.name)

@@ -62,6 +62,12 @@ pub(crate) fn about_the_estimate(
         warnings.push(Warning::CoarseClock { ticks });
     }
     let Some(effect_estimate) = effect_estimate else {
+        if used == 0 && effects.blocks_each() > 1 {
+            warnings.push(Warning::FewReplicates {
+                have: 0,
+                need: MIN_REPLICATES_FOR_VERDICT,
+            });
+        }
         return warnings;
     };
     let pooled = &effect_estimate.pooled;
@@ -145,7 +151,7 @@ fn trimmed_mean(effects: &[f64], theta: f64) -> f64 {
 }
 
 /// Doubts about whether one number tells the story: the tails of the two sides, by all their
-/// values.
+/// values. Whoever judges a quantile has chosen the part of the story that is told.
 pub(crate) fn about_the_tails(
     baseline: &[f64],
     candidate: &[f64],
@@ -153,6 +159,9 @@ pub(crate) fn about_the_tails(
     margin: f64,
 ) -> Option<Warning> {
     let other = comparison.candidate.as_ref()?;
+    if comparison.quantile.is_some() {
+        return None;
+    }
     let (base_mean, other_mean) = (comparison.baseline.mean, other.mean);
     let effect = comparison.estimate.as_ref()?.effect;
     if base_mean <= 0.0 || other_mean <= 0.0 {

@@ -44,7 +44,7 @@ enum Command {
     Doctor(doctor::DoctorArgs),
     /// Find out how far verdicts can be believed on this machine
     #[command(after_help = calibrate::EXAMPLES)]
-    Calibrate(calibrate::CalibrateArgs),
+    Calibrate(Box<calibrate::CalibrateArgs>),
     /// Say how much room is taken by what deadheat keeps, and remove what can be made again
     #[command(after_help = clean::EXAMPLES)]
     Clean(clean::CleanArgs),

@@ -260,4 +260,7 @@ fn saved_results_have_nobody_to_race() {
     let done = track.run(&["compare", "a.csv", "a.csv", "--control"]);
     assert_eq!(done.code, Some(2), "{done:?}");
     assert!(done.stderr.contains("--control is for races"), "{done:?}");
+    let done = track.run(&["compare", "a.csv", "a.csv", "--quantile", "90%"]);
+    assert_eq!(done.code, Some(2), "{done:?}");
+    assert!(done.stderr.contains("--quantile is for races"), "{done:?}");
 }

@@ -120,6 +120,8 @@ pub enum FunctionError {
     },
     /// A contender's answers to one input differ.
     OutputVaries,
+    /// Its calls cannot be timed one by one, as a quantile of them takes; the reason.
+    NotOneByOne(String),
     /// The process could not be started.
     NotStarted(String),
     /// It was made for another release of deadheat.
@@ -160,6 +162,7 @@ Self::NeitherCameBack(inner) => write!(f, "wait for each other: neither came bac
 Self::BatonClosed => f.write_str("closed the pipes of the baton before the turns were over (docs/protocol.md), and goes on"),
 Self::OutputDiffers { baseline } => write!(f, "returns another output than '{baseline}' for the same input"),
 Self::OutputVaries => f.write_str("returns different outputs for the same input, so outputs cannot be compared"),
+Self::NotOneByOne(why) => write!(f, "cannot be timed call by call, as a quantile takes (--quantile): {why}"),
 Self::NotStarted(inner) => write!(f, "cannot be started: {inner}"),
 Self::OtherProtocol { theirs, ours } => write!(f, "speaks version {theirs} of the worker protocol, and this deadheat version {ours}; build \
          it with a release of deadheat that speaks {ours}"),

@@ -146,7 +146,7 @@ fn unknown_keys_are_refused_with_the_nearest_right_one() {
         ),
         (
             "[[benchmark]]\nname = \"a\"\nmax-replicates = 3",
-            "the keys of [[benchmark]] are name, margin, alpha, metric, budget, fail-on",
+            "the keys of [[benchmark]] are name, margin, alpha, metric, quantile, budget, fail-on",
         ),
         (
             "[[benchmark]]\nname = \"a\"\nconfirm = true",

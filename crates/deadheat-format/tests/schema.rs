@@ -161,6 +161,7 @@ fn rules_of_a_benchmark_are_kept_and_keep_to_the_schema() {
         margin: Some(0.05),
         level: Some(LevelOverride { alpha: 0.01, looks }),
         judged: Some(Metric::Cpu),
+        quantile: Some(0.99),
         budget: Some(Duration::from_secs(10)),
     };
     let margin = BenchmarkOverrides {
@@ -187,6 +188,7 @@ fn rules_of_a_benchmark_that_cannot_hold_are_not_read() {
     });
     for (wrong, told) in [
         (r#""margin":7"#, "margin of benchmark"),
+        (r#""quantile":1.0"#, "quantile of benchmark"),
         (r#""alpha":0.01"#, "one of alpha and looks"),
     ] {
         let broken = line.replace(r#""rules":{"margin":0.2"#, &format!(r#""rules":{{{wrong}"#));

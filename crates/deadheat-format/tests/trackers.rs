@@ -82,6 +82,7 @@ fn slower(benchmark: &str, candidate: &str) -> Comparison {
         threads: None,
         throughput: None,
         metric: Metric::Wall,
+        quantile: None,
         baseline: side("old", 100.0),
         candidate: Some(side(candidate, 112.5)),
         verdict: Some(Verdict::Slower),

@@ -67,6 +67,9 @@ pub struct Comparison {
     pub throughput: Option<Throughput>,
     /// The metric judged.
     pub metric: Metric,
+    /// The quantile of single iterations that the verdict, the estimates and what is typical speak
+    /// of; `None` for their centre.
+    pub quantile: Option<f64>,
     /// Smallest relative change of this benchmark worth acting on.
     pub margin: f64,
     /// Chance of a wrong verdict on it that was accepted.

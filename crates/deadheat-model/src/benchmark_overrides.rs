@@ -54,6 +54,13 @@ impl Plan {
         own.or(saved).unwrap_or(&self.design.judged)
     }
 
+    /// The quantile of single iterations that the verdict on a benchmark speaks of; `None` for
+    /// their centre.
+    pub fn quantile(&self, benchmark: usize) -> Option<f64> {
+        let own = self.own(benchmark).and_then(|own| own.quantile);
+        own.or(self.design.quantile)
+    }
+
     /// Time that a benchmark may take for itself, if it has a limit of its own.
     pub fn budget(&self, benchmark: usize) -> Option<Duration> {
         self.own(benchmark)?.budget
@@ -71,6 +78,11 @@ impl Plan {
                 && !ShareRange::MARGIN.holds(margin)
             {
                 return refused("margin", margin, ShareRange::MARGIN.words);
+            }
+            if let Some(quantile) = overrides.quantile
+                && !ShareRange::QUANTILE.holds(quantile)
+            {
+                return refused("quantile", quantile, ShareRange::QUANTILE.words);
             }
             if let Some(LevelOverride { alpha, looks }) = &overrides.level {
                 if !ShareRange::ALPHA.holds(*alpha) {
@@ -135,6 +147,7 @@ mod tests {
             margin: Some(0.05),
             level: level(0.01, &[8, 11]),
             judged: Some(Metric::Cpu),
+            quantile: Some(0.99),
             budget: Some(Duration::from_secs(3)),
         });
         assert_eq!(plan.validate(), Ok(()));
@@ -148,6 +161,7 @@ mod tests {
             (plan.judged(0), plan.judged(1)),
             (&Metric::Wall, &Metric::Cpu)
         );
+        assert_eq!((plan.quantile(0), plan.quantile(1)), (None, Some(0.99)));
         assert_eq!(
             (plan.budget(0), plan.budget(1)),
             (None, Some(Duration::from_secs(3)))

@@ -226,9 +226,12 @@ impl RaceKind {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// The kind of the races of a plan; `None` for recordings, and for Google Benchmark
-    /// executables, which no calibration races.
+    /// The kind of the races of a plan; `None` for recordings, and for what no calibration races:
+    /// Google Benchmark executables, and quantiles.
     pub fn of(plan: &Plan) -> Option<Self> {
+        if (0..plan.benchmarks.len()).any(|benchmark| plan.quantile(benchmark).is_some()) {
+            return None;
+        }
         let benchmark = plan.benchmarks.first()?;
         match benchmark.contenders.first()?.workload {
             Workload::Command(_) => Some(RaceKind::Commands),

@@ -59,6 +59,8 @@ pub struct BenchmarkOverrides {
     pub level: Option<LevelOverride>,
     /// The metric its verdict speaks of.
     pub judged: Option<Metric>,
+    /// The quantile of single iterations that its verdict speaks of.
+    pub quantile: Option<f64>,
     /// No block of it starts after this much time of its own, nor after its share of the budget of
     /// the run.
     pub budget: Option<Duration>,
@@ -272,6 +274,11 @@ impl Plan {
         }
         if !ShareRange::ALPHA.holds(design.alpha) {
             return out_of_range("--alpha", design.alpha, ShareRange::ALPHA.words);
+        }
+        if let Some(quantile) = design.quantile
+            && !ShareRange::QUANTILE.holds(quantile)
+        {
+            return out_of_range("--quantile", quantile, ShareRange::QUANTILE.words);
         }
         if design.blocks_per_replicate == 0 {
             return out_of_range("--blocks", 0.0, "at least 1");

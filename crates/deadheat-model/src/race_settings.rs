@@ -235,6 +235,19 @@ settings! {
             help(&[Front::Recording], "What is judged, for recordings", "wall"),
         ],
     }
+    /// The quantile of single iterations that is judged in place of their centre; 0.99 is the
+    /// 99 % quantile.
+    quantile: f64 {
+        name: "quantile",
+        value: "SHARE",
+        kind: ValueKind::Share(&ShareRange::QUANTILE),
+        in_file: Some(FileScope::Benchmarks),
+        helps: &[help(
+            &[Front::Run, Front::Bench, Front::Harness],
+            "Judge this quantile of iterations timed one by one, as 99%, in place of their centre",
+            "",
+        )],
+    }
     /// Replicates of each benchmark at most.
     max_replicates: u32 {
         name: "max-replicates",
@@ -467,6 +480,8 @@ pub struct Design {
     pub budget: Option<Duration>,
     /// The metric the verdict speaks of.
     pub judged: Metric,
+    /// The quantile of single iterations that it speaks of; `None` for their centre.
+    pub quantile: Option<f64>,
     /// Where the contenders may run.
     pub pinning: Pinning,
     /// What becomes of the time they wait for a core.
@@ -580,6 +595,7 @@ impl RaceSettings {
             warmup: 0,
             budget: self.budget,
             judged: self.judged(),
+            quantile: self.quantile,
             pinning: self.pinning(front),
             waiting: self.waiting(),
         }

@@ -11,6 +11,7 @@ use crate::quantities::{duration, fraction};
 pub struct ShareRange {
     /// The range in words.
     pub words: &'static str,
+    least: f64,
     most: f64,
     includes_most: bool,
 }
@@ -19,19 +20,29 @@ impl ShareRange {
     /// Margins.
     pub const MARGIN: ShareRange = ShareRange {
         words: "above 0 and below 1 (100 %)",
+        least: 0.0,
         most: 1.0,
         includes_most: false,
     };
     /// Accepted chances of a wrong verdict.
     pub const ALPHA: ShareRange = ShareRange {
         words: "above 0 and at most 0.5",
+        least: 0.0,
         most: 0.5,
+        includes_most: true,
+    };
+    /// Quantiles. Further out a replicate would take tens of thousands of iterations.
+    pub const QUANTILE: ShareRange = ShareRange {
+        words: "at least 0.001 (0.1 %) and at most 0.999 (99.9 %)",
+        least: 0.001,
+        most: 0.999,
         includes_most: true,
     };
 
     /// Returns whether the range holds a share; it holds no NaN.
     pub fn holds(&self, share: f64) -> bool {
-        share > 0.0 && (share < self.most || (self.includes_most && share == self.most))
+        let enough = share > 0.0 && share >= self.least;
+        enough && (share < self.most || (self.includes_most && share == self.most))
     }
 }
 
@@ -257,6 +268,12 @@ mod tests {
         }
         assert!(ShareRange::MARGIN.holds(0.999) && ShareRange::ALPHA.holds(0.5));
         assert!(!ShareRange::ALPHA.holds(0.51) && !ShareRange::ALPHA.holds(f64::NAN));
+        for share in [0.001, 0.5, 0.999] {
+            assert!(ShareRange::QUANTILE.holds(share), "{share}");
+        }
+        for share in [0.0, 0.0009, 0.9991, 1.0, f64::NAN] {
+            assert!(!ShareRange::QUANTILE.holds(share), "{share}");
+        }
     }
 
     #[test]

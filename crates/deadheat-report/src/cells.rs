@@ -6,7 +6,7 @@ use crate::document::{Kind, Table};
 use crate::glyphs::Glyphs;
 use crate::names;
 use crate::suite;
-use crate::units::{effect, interval, quantities, share};
+use crate::units::{effect, interval, quantile, quantities, share};
 
 /// Quantities that stand beside each other, and the sign for nothing.
 fn cells(unit: Unit, values: &[Option<f64>], glyphs: Glyphs) -> Vec<String> {
@@ -48,6 +48,14 @@ impl Figure {
             Figure::Min => "min",
             Figure::Max => "max",
             Figure::StdDev => "std dev",
+        }
+    }
+
+    /// Its name where nothing but this benchmark is shown.
+    pub(crate) fn name_in(self, comparison: &Comparison) -> String {
+        match (self, comparison.quantile) {
+            (Figure::Typical, Some(judged)) => quantile(judged),
+            _ => self.name().to_owned(),
         }
     }
 
@@ -107,7 +115,10 @@ pub(crate) fn metrics<'a>(comparison: &Comparison, glyphs: Glyphs) -> Option<Tab
         None => ["metric", "median", "mean", "min", "max"],
     };
     let mut table = Table::new(Kind::Words, heads);
-    table.caption = "All metrics, by what is typical".to_owned();
+    table.caption = match comparison.quantile {
+        Some(judged) => format!("All metrics, by their {}", quantile(judged)),
+        None => "All metrics, by what is typical".to_owned(),
+    };
     for row in shown {
         let unit = row.metric.unit();
         let mut cells = vec![names::shown(row.metric.name(), 24, glyphs)];

@@ -124,6 +124,7 @@ fn comparison(comparison: &Comparison, source: Source) -> Object {
         .with_some("throughput", comparison.throughput.map(throughput))
         .with("metric", comparison.metric.name())
         .with("unit", comparison.metric.unit().name())
+        .with_some("quantile", comparison.quantile)
         .with("baseline", rated(&comparison.baseline, rates.baseline))
         .with(
             "candidate",

@@ -14,7 +14,7 @@ use crate::names::shown;
 pub use crate::suite::{Called, Source};
 pub use crate::tally::{controls, effort, ending, failed, left_out, overall, tally, time};
 use crate::units::{
-    MOST_PERCENT, Precision, counted, effect, estimated, share, spread, two_digits, waiting,
+    self, MOST_PERCENT, Precision, counted, effect, estimated, share, spread, two_digits, waiting,
 };
 
 /// The metric in words.
@@ -32,6 +32,15 @@ pub fn metric(metric: &Metric, glyphs: Glyphs) -> String {
         built_in => return built_in.name().replace('-', " "),
     };
     name.to_owned()
+}
+
+/// What a comparison judges, in words: a metric, or a quantile of it.
+pub fn judged(metric: &Metric, quantile: Option<f64>, glyphs: Glyphs) -> String {
+    let metric = self::metric(metric, glyphs);
+    match quantile {
+        Some(quantile) => format!("{} of {metric}", units::quantile(quantile)),
+        None => metric,
+    }
 }
 
 /// The finding about one candidate, in one sentence.
@@ -77,12 +86,7 @@ pub fn verdict(
     let sentence = match comparison.verdict {
         Some(verdict @ (Verdict::Faster | Verdict::Slower)) => format!(
             "'{candidate}' {} by {} ({}).",
-            than(
-                &comparison.metric,
-                verdict == Verdict::Slower,
-                called,
-                glyphs
-            ),
+            than(comparison, verdict == Verdict::Slower, called, glyphs),
             size(estimate),
             estimated(estimate, comparison.coverage(), glyphs)[1],
         ),
@@ -93,21 +97,21 @@ pub fn verdict(
             } else {
                 String::new()
             };
-            let metric = on_metric(&comparison.metric, glyphs);
+            let judged = on_what(comparison, glyphs);
             format!(
-                "dead heat: '{candidate}' and '{baseline}' differ{metric} by less than the margin \
+                "dead heat: '{candidate}' and '{baseline}' differ{judged} by less than the margin \
                  of {} ({found}){lean}.",
                 share(comparison.margin)
             )
         }
         Some(Verdict::Inconclusive) => format!(
             "too close to call: '{candidate}' against '{baseline}'{} is {found}{}.",
-            on_metric(&comparison.metric, glyphs),
+            on_what(comparison, glyphs),
             prospects(comparison, source),
         ),
         None => format!(
             "only an estimate: '{candidate}' against '{baseline}'{} is {found}; {}.",
-            on_metric(&comparison.metric, glyphs),
+            on_what(comparison, glyphs),
             why_no_verdict(comparison),
         ),
     };
@@ -115,24 +119,22 @@ pub fn verdict(
 }
 
 /// "is slower than 'x'", or what says the same of memory and counts.
-fn than(metric: &Metric, more: bool, called: Called<'_>, glyphs: Glyphs) -> String {
+fn than(comparison: &Comparison, more: bool, called: Called<'_>, glyphs: Glyphs) -> String {
     let baseline = called.baseline;
     let than = if called.baseline_is_shown {
         String::new()
     } else {
         format!(" than '{baseline}'")
     };
-    match metric {
-        Metric::Wall => format!("is {}{than}", pace_word(more)),
-        Metric::Cpu | Metric::User | Metric::System => {
-            let metric = self::metric(metric, glyphs);
-            format!("is {}{than} in {metric}", pace_word(more))
+    let judged = on_what(comparison, glyphs);
+    match &comparison.metric {
+        Metric::Wall | Metric::Cpu | Metric::User | Metric::System => {
+            format!("is {}{than}{judged}", pace_word(more))
         }
         other => {
             // Slower is below in what the more of is the better.
             let side = side(more != (other.better() == Better::More));
-            let metric = self::metric(other, glyphs);
-            format!("is {side} '{baseline}' in {metric}")
+            format!("is {side} '{baseline}'{judged}")
         }
     }
 }
@@ -156,10 +158,13 @@ fn leaning(metric: &Metric, estimate: &Estimate) -> String {
     }
 }
 
-fn on_metric(metric: &Metric, glyphs: Glyphs) -> String {
-    match metric {
-        Metric::Wall => String::new(),
-        other => format!(" in {}", self::metric(other, glyphs)),
+/// " in CPU time", " in the 99 % quantile"; empty for what everybody expects.
+fn on_what(comparison: &Comparison, glyphs: Glyphs) -> String {
+    match (&comparison.metric, comparison.quantile) {
+        (Metric::Wall, None) => String::new(),
+        (Metric::Wall, Some(quantile)) => format!(" in the {}", units::quantile(quantile)),
+        (metric, None) => format!(" in {}", self::metric(metric, glyphs)),
+        (metric, quantile) => format!(" in the {}", judged(metric, quantile, glyphs)),
     }
 }
 

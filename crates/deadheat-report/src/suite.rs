@@ -5,6 +5,7 @@ use deadheat_model::{Analysis, Comparison, Ending, FailedBenchmark, Processes, S
 
 use crate::glyphs::Glyphs;
 use crate::names::escape;
+use crate::units;
 
 /// The names of the two sides of a comparison in its sentences; already fit to be shown.
 #[derive(Clone, Copy, Debug)]
@@ -97,9 +98,15 @@ pub(crate) fn names(group: &[Comparison]) -> Vec<&str> {
     sides(group).iter().map(|side| side.name.as_str()).collect()
 }
 
-/// A benchmark's name with the parameter values it does not already tell.
+/// A benchmark's name with the parameter values it does not already tell, and the quantile where one
+/// is judged.
 pub(crate) fn title(comparison: &Comparison, glyphs: Glyphs) -> String {
-    title_of(&comparison.benchmark, &comparison.parameters, glyphs)
+    let title = title_of(&comparison.benchmark, &comparison.parameters, glyphs);
+    match comparison.quantile {
+        // Short, for where there is no room it is the middle of a title that goes.
+        Some(quantile) => format!("{title} at {}", units::share(quantile)),
+        None => title,
+    }
 }
 
 /// The threads of a benchmark, where its name does not tell them: that of Google Benchmark does,

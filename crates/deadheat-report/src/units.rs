@@ -298,6 +298,11 @@ pub fn share(share: f64) -> String {
     format!("{digits} %")
 }
 
+/// "99 % quantile".
+pub fn quantile(of: f64) -> String {
+    format!("{} quantile", share(of))
+}
+
 /// A number with two significant digits.
 pub fn two_digits(value: f64) -> String {
     format!("{value:.*}", decimals(value, 2))

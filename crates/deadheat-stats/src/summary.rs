@@ -131,6 +131,29 @@ pub fn quantile(sorted: &[f64], q: f64) -> Option<f64> {
     })
 }
 
+/// The median-unbiased estimate of a quantile from a sample (type 8 of Hyndman & Fan 1996), reordering
+/// the slice. O(n). `None` where `q` is no share between 0 and 1.
+///
+/// The usual estimate, [`quantile`], lies at (n − 1)·q and so too low above the middle and too high
+/// below it: of 500 log-normal values the 99 % one fell short by 1.5 % of itself.
+pub fn quantile_in_place(values: &mut [f64], q: f64) -> Option<f64> {
+    if values.is_empty() || !(q > 0.0 && q < 1.0) || !all_finite(values) {
+        return None;
+    }
+    let last = values.len() - 1;
+    // Counted from 0.
+    let position = (values.len() as f64 + 1.0 / 3.0) * q - 2.0 / 3.0;
+    let position = position.clamp(0.0, last as f64);
+    let (_, lower, above) = values.select_nth_unstable_by(position as usize, f64::total_cmp);
+    let upper = above.iter().copied().fold(f64::INFINITY, f64::min);
+    let weight = position.fract();
+    Some(if weight == 0.0 || *lower == upper {
+        *lower
+    } else {
+        (1.0 - weight) * *lower + weight * upper
+    })
+}
+
 /// The standard deviation with n − 1 in the denominator; needs two values.
 pub fn std_dev(values: &[f64]) -> Option<f64> {
     if values.len() < 2 {
@@ -241,7 +264,11 @@ impl Centred {
 
 #[cfg(test)]
 mod tests {
+    use rand_xoshiro::Xoshiro256PlusPlus;
+    use rand_xoshiro::rand_core::SeedableRng;
+
     use super::*;
+    use crate::rng::uniform;
 
     #[test]
     fn the_median_of_an_even_count_lies_halfway_between_the_middle_two() {
@@ -309,6 +336,38 @@ mod tests {
         assert_eq!(quantile(&sorted, 0.75), Some(5.0));
         assert_eq!(quantile(&sorted, 1.0), Some(8.0));
         assert_eq!(quantile(&sorted, 1.1), None);
+    }
+
+    #[test]
+    fn half_of_all_samples_estimate_a_quantile_too_high_and_half_too_low() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
+        for (q, n) in [(0.5, 10), (0.9, 50), (0.99, 500), (0.01, 500)] {
+            // Of uniform values the quantile is q.
+            let above = (0..4_000).filter(|_| {
+                let mut values: Vec<f64> = (0..n).map(|_| uniform(&mut rng)).collect();
+                quantile_in_place(&mut values, q).unwrap() > q
+            });
+            let above = above.count();
+            // Four binomial standard errors.
+            assert!((1_874..=2_126).contains(&above), "{q}: {above}");
+        }
+    }
+
+    #[test]
+    fn a_quantile_is_between_the_values_around_it() {
+        let mut values = [9.0, 1.0, 5.0, 3.0, 7.0];
+        assert_eq!(quantile_in_place(&mut values, 0.5), Some(5.0));
+        assert_eq!(quantile_in_place(&mut values, 0.999), Some(9.0));
+        assert_eq!(quantile_in_place(&mut values, 0.001), Some(1.0));
+        let between = quantile_in_place(&mut values, 0.6).unwrap();
+        assert!((5.0..7.0).contains(&between), "{between}");
+        for (values, q) in [
+            (&mut [][..], 0.5),
+            (&mut [1.0, f64::NAN], 0.5),
+            (&mut [1.0], 1.0),
+        ] {
+            assert_eq!(quantile_in_place(values, q), None);
+        }
     }
 
     #[test]

@@ -31,6 +31,9 @@ fn main() {
         if std::env::var_os("MISBEHAVE_TWICE").is_some() {
             suite.benchmark("fine/work").baseline("again", || 1);
         }
+        if std::env::var_os("MISBEHAVE_RARELY").is_some() {
+            rarely_slow(suite);
+        }
     });
 }
 
@@ -146,6 +149,26 @@ fn endings(suite: &mut Suite) {
             hand_all_pipes_on();
             std::process::exit(7)
         });
+}
+
+/// Calls of which one in fifty takes a slow path, five times as long; the candidate's takes ten times.
+fn rarely_slow(suite: &mut Suite) {
+    let path = |slow: u64| {
+        let mut calls = 0;
+        move || {
+            calls += 1;
+            work(if calls % 50 == 0 { slow } else { 1_000 })
+        }
+    };
+    suite
+        .benchmark("rarely/slow")
+        .baseline("five times", path(5_000))
+        .candidate("ten times", path(10_000));
+    suite
+        .benchmark("rarely/crowded")
+        .threads(2)
+        .baseline("two threads", |()| work(1_000))
+        .candidate("two threads more", |()| work(1_000));
 }
 
 fn outputs(suite: &mut Suite) {

@@ -279,3 +279,14 @@ fn a_copy_of_the_baseline_is_launched_in_slots_of_its_own() {
         assert_eq!(comparison.control.unwrap().estimate.replicates, 6);
     }
 }
+
+#[test]
+fn a_quantile_of_single_iterations_is_refused() {
+    needs!("benchmark/benchmark.h", "g++");
+    let folder = tempfile::tempdir().unwrap();
+    let (mut race, entries) = race(&["sum/100"], &[], folder.path());
+    race.settings.quantile = Some(0.99);
+    let told = raced(&(race, entries)).err().unwrap().to_string();
+    assert!(told.contains("--quantile: benchmark 'sum/100'"), "{told}");
+    assert!(told.contains("no single iterations"), "{told}");
+}

@@ -710,3 +710,43 @@ fn the_note_on_placement_is_for_people_too() {
         .ends_with(3);
     paired.tells("ended its process with exit code 7");
 }
+
+/// A race whose verdict is about the 99 % quantile, of benchmarks that are slow now and then.
+const TAIL: [&str; 5] = ["--bench", "--quantile", "99%", "--max-replicates", "6"];
+
+#[test]
+fn a_slow_path_that_got_slower_is_found_by_a_quantile_of_single_calls() {
+    let track = Track::new();
+    let mut command = track.command(&TAIL);
+    command.args(["--exact", "rarely/slow", "--json", "--quiet"]);
+    command.env("MISBEHAVE_RARELY", "1");
+    let done = track.finish(command.spawn().unwrap()).ends_with(0);
+    let json: serde_json::Value = serde_json::from_str(&done.stdout).unwrap();
+    let found = &json["benchmarks"][0];
+    assert_eq!(found["verdict"], "slower", "{found}");
+    assert_eq!(found["quantile"], 0.99);
+    assert_eq!(found["replicates"], found["blocks"]);
+    assert!(found["change"].as_f64().unwrap() > 0.3, "{found}");
+    let run = read_run(&track.runs()[0]).unwrap();
+    assert_eq!(run.header.plan.design.quantile, Some(0.99));
+    let samples = run.benchmarks[0].samples();
+    assert!(samples.iter().all(|sample| sample.iterations == 1));
+    assert!(samples.len() >= 6 * 1_000, "{}", samples.len());
+}
+
+#[test]
+fn calls_that_cannot_be_timed_one_by_one_are_refused_with_the_reason() {
+    let track = Track::new();
+    let mut command = track.command(&TAIL);
+    command.args(["fine/empty", "rarely/crowded", "--quiet"]);
+    command.env("MISBEHAVE_RARELY", "1");
+    let done = track.finish(command.spawn().unwrap()).ends_with(3);
+    done.tells(
+        "cannot be timed call by call, as a quantile takes (--quantile): a call takes about",
+    );
+    done.tells("2 threads call it at the same time");
+    let done = track.race(&["fine/work", "--quantile", "99%"]).ends_with(2);
+    let told = words(&done.stderr);
+    assert!(told.contains("--blocks 5: the quantile 0.99"), "{told}");
+    assert!(told.contains("at least 250 blocks"), "{told}");
+}

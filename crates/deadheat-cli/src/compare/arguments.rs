@@ -180,6 +180,13 @@ pub fn compare(mut args: CompareArgs) -> Result<Status, Failure> {
                 .to_owned(),
         ));
     }
+    if args.options.design.0.quantile.is_some() {
+        return Err(Failure::Usage(
+            "--quantile is for races, whose iterations are timed one by one: saved results do not say \
+             which of their values are single iterations"
+                .to_owned(),
+        ));
+    }
     refuse_two_tools(&sides)?;
     if let Some(filter) = &args.filter {
         keep(filter, &mut sides)?;

@@ -284,6 +284,7 @@ pub(crate) mod tests_support {
                 warmup: 1,
                 budget: None,
                 judged: Metric::Wall,
+                quantile: None,
                 pinning: Pinning::Inherit,
                 waiting: deadheat_model::Waiting::Keep,
             },

@@ -163,11 +163,13 @@ pub fn least_warm_up_rounds(round_ns: f64) -> u32 {
 }
 
 /// Calls every contender in turn, in `order`, with a new input each round.
-/// Gives back the rounds it took.
+/// Gives back the rounds it took. Where a sample is a single call and that is
+/// short, all rounds but the first call it as often as the pilot of batches
+/// would: three calls leave a function cold.
 pub(crate) fn warm_up(
     benchmark: &mut dyn FunctionBenchmark,
     order: &[usize],
-    iterations: u64,
+    mut iterations: u64,
     seed_of: impl Fn(u64) -> u64,
     gauge: &Gauge,
 ) -> u64 {
@@ -179,12 +181,18 @@ pub(crate) fn warm_up(
             .iter()
             .map(|contender| benchmark.sample(*contender, iterations, gauge).wall_ns)
             .sum();
-        idle = if took < best * (1.0 - GAIN) {
+        let each = took / iterations as f64;
+        idle = if each < best * (1.0 - GAIN) {
             0
         } else {
             idle + 1
         };
-        best = best.min(took);
+        best = best.min(each);
+        if iterations == 1 {
+            let least_ns = MIN_NS * order.len() as f64;
+            let wanted = (least_ns / each.max(1.0)).ceil() as u64;
+            iterations = wanted.clamp(1, benchmark.most_iterations());
+        }
         if took > LONG_ROUND_NS || idle == IDLE_ROUNDS {
             return round + 1;
         }
@@ -305,8 +313,9 @@ mod tests {
 
     /// Gets faster for a while.
     struct Warming {
-        calls: u32,
-        cold_calls: u32,
+        samples: u32,
+        calls: u64,
+        cold_samples: u32,
         ns: f64,
     }
 
@@ -317,11 +326,12 @@ mod tests {
 
         fn prepare(&mut self, _seed: u64) {}
 
-        fn sample(&mut self, _contender: usize, _iterations: u64, _gauge: &Gauge) -> Reading {
-            self.calls += 1;
-            let cold = self.cold_calls.saturating_sub(self.calls);
+        fn sample(&mut self, _contender: usize, iterations: u64, _gauge: &Gauge) -> Reading {
+            self.samples += 1;
+            self.calls += iterations;
+            let cold = self.cold_samples.saturating_sub(self.samples);
             Reading {
-                wall_ns: self.ns * (1.0 + 0.1 * f64::from(cold)),
+                wall_ns: self.ns * iterations as f64 * (1.0 + 0.1 * f64::from(cold)),
                 ..Reading::default()
             }
         }
@@ -331,14 +341,27 @@ mod tests {
         }
     }
 
-    fn rounds(cold_calls: u32, ns: f64) -> u64 {
+    /// The rounds and the calls of a warm-up whose samples are single calls.
+    fn warmed_up(cold_samples: u32, ns: f64) -> (u64, u64) {
         let mut warming = Warming {
+            samples: 0,
             calls: 0,
-            cold_calls,
+            cold_samples,
             ns,
         };
         let gauge = Gauge::new(SampleClock::os());
-        warm_up(&mut warming, &[0], 1, |round| round, &gauge)
+        let rounds = warm_up(&mut warming, &[0], 1, |round| round, &gauge);
+        (rounds, warming.calls)
+    }
+
+    fn rounds(cold_samples: u32, ns: f64) -> u64 {
+        warmed_up(cold_samples, ns).0
+    }
+
+    #[test]
+    fn a_short_call_that_is_a_sample_by_itself_is_warmed_up_by_many() {
+        assert_eq!(warmed_up(0, 500.0), (3, 1 + 10 + 10));
+        assert_eq!(warmed_up(0, 5_000.0), (3, 3));
     }
 
     #[test]

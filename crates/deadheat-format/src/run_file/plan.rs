@@ -41,6 +41,7 @@ object! { Design {
     warmup: or(0),
     budget = "budget_ns",
     judged,
+    quantile: omit,
     pinning: or(Pinning::Inherit),
     waiting: omit,
 } }
@@ -83,6 +84,7 @@ object! { BenchmarkOverrides {
     margin: omit,
     level: inline,
     judged: omit,
+    quantile: omit,
     budget = "budget_ns": omit,
 } }
 

@@ -124,7 +124,10 @@ fn cores(cores: &[u32]) -> String {
 pub(super) fn plan(header: &RunHeader) -> FactGroup {
     let design = &header.plan.design;
     let mut facts = FactGroup::new("Plan");
-    facts.push("judged", sentences::metric(&design.judged, GLYPHS));
+    facts.push(
+        "judged",
+        sentences::judged(&design.judged, design.quantile, GLYPHS),
+    );
     facts.push("margin", format!("±{}", share(design.margin)));
     facts.push("chance of a wrong verdict", share(design.alpha));
     if header.origin != Origin::Race {

@@ -102,7 +102,7 @@ impl<'a> Run<'a> {
             metric => sentences::metric(metric, self.glyphs),
         };
         let mut heads = vec![title];
-        heads.extend(shown.iter().map(|figure| figure.name().to_owned()));
+        heads.extend(shown.iter().map(|figure| figure.name_in(&group[0])));
         // How the values scatter may want a unit of its own.
         let scatter = self
             .wide

@@ -168,6 +168,7 @@ pub fn comparison(verdict: Option<Verdict>, change: f64, half_width: f64) -> Com
         threads: None,
         throughput: None,
         metric: Metric::Wall,
+        quantile: None,
         baseline: wall.baseline.clone(),
         candidate: wall.candidate.clone(),
         verdict,
@@ -373,6 +374,17 @@ pub fn without_waiting() -> Analysis {
         taken_out: true,
         kept: Some(kept),
     });
+    Analysis {
+        processes: Processes::Workers,
+        ..analysis(vec![one])
+    }
+}
+
+/// A race of functions for their 99 % quantile.
+pub fn of_a_quantile(verdict: Option<Verdict>, change: f64) -> Analysis {
+    let mut one = comparison(verdict, change, 0.004);
+    one.quantile = Some(0.99);
+    one.replicates_to_settle = (verdict == Some(Verdict::Inconclusive)).then_some(7);
     Analysis {
         processes: Processes::Workers,
         ..analysis(vec![one])
@@ -764,6 +776,7 @@ pub fn everything() -> Vec<Analysis> {
         placed(),
         placed_suite(),
         without_waiting(),
+        of_a_quantile(Some(Verdict::Slower), 0.032),
         with_controls(),
         with_a_quiet_control(),
         calibrated(),

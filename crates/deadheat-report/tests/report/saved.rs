@@ -73,6 +73,7 @@ pub fn one(name: &str, median: f64, change: f64, verdict: Option<Verdict>) -> Co
         threads: Some(1),
         throughput: None,
         metric: Metric::Wall,
+        quantile: None,
         baseline: side("old", median),
         candidate: Some(side("new", median * (1.0 + change))),
         verdict,

@@ -57,6 +57,39 @@ fn a_race_of_two_commands_in_a_wide_terminal() {
     insta::assert_snapshot!(to_text(&race(), &options));
 }
 
+#[test]
+fn a_quantile_is_named_wherever_its_verdict_is_told() {
+    for (found, sentence) in [
+        (Some(Verdict::Slower), "in the 99 % quantile by"),
+        (
+            Some(Verdict::Equivalent),
+            "differ in the 99 % quantile by less",
+        ),
+        (Some(Verdict::Inconclusive), "in the 99 % quantile is +3"),
+        (None, "in the 99 % quantile is +3"),
+    ] {
+        let text = to_text(&of_a_quantile(found, 0.032), &BRIEF);
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(sentence), "{text}");
+        // What stands in place of what is typical.
+        assert!(text.starts_with("99 % quantile"), "{text}");
+        let open = found == Some(Verdict::Inconclusive);
+        assert_eq!(text.contains("about 7 more replicates"), open, "{text}");
+    }
+    let mut cpu = of_a_quantile(Some(Verdict::Slower), 0.032);
+    cpu.comparisons[0].metric = Metric::Cpu;
+    let text = to_text(&cpu, &BRIEF);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        text.contains("in the 99 % quantile of CPU time by"),
+        "{text}"
+    );
+    let mut suite = suite();
+    suite.comparisons[0].quantile = Some(0.999);
+    let text = to_text(&suite, &BRIEF);
+    assert!(text.contains("sort (size=10) at 99.9 %"), "{text}");
+}
+
 /// The first lines of a verdict's text: everything but the contenders.
 fn verdict_of(verdict: Option<Verdict>, change: f64, half_width: f64) -> String {
     let mut one = comparison(verdict, change, half_width);

@@ -1,6 +1,6 @@
 //! Spec → Plan: everything is checked and fixed before the first launch.
 
-use deadheat_analysis::{LooksError, fixed_look, planned_looks};
+use deadheat_analysis::{LooksError, blocks_for_quantile, fixed_look, planned_looks};
 use deadheat_model::{
     Benchmark, CommandLine, Contender, Design, Front, Hooks, Looks, Output, Plan, ShareRange,
     Workload,
@@ -9,7 +9,7 @@ use deadheat_model::{
 use super::parameters::{combinations, substitute, usage};
 use super::spec::CommandRaceSpec;
 use crate::exit::Failure;
-use crate::rules::{benchmark_overrides, hold_together};
+use crate::rules::{benchmark_overrides, blocks_of_quantile, hold_together};
 use crate::settings::distinct;
 
 impl CommandRaceSpec {
@@ -33,6 +33,8 @@ impl CommandRaceSpec {
         for benchmark in &mut benchmarks {
             let looks = |alpha| self.looks(contenders, alpha);
             benchmark.overrides = benchmark_overrides(&self.rules, &benchmark.name, looks)?;
+            benchmark.blocks_per_replicate =
+                blocks_of_quantile(benchmark, &self.settings).map_err(Failure::Usage)?;
         }
         hold_together(&mut benchmarks, &self.settings, &self.rules);
         let looks = self.looks(contenders, self.settings.alpha())?;
@@ -63,7 +65,9 @@ impl CommandRaceSpec {
     /// two contenders holds two launches of each, any other holds one.
     pub(super) fn looks(&self, contenders: usize, alpha: f64) -> Result<Looks, Failure> {
         let launches_per_block = if contenders == 2 { 2 } else { 1 };
-        let per_replicate = launches_per_block * self.settings.blocks.unwrap_or(1).max(1);
+        let of_quantile = |quantile| blocks_for_quantile(quantile, contenders);
+        let least = self.settings.quantile.map_or(1, of_quantile);
+        let per_replicate = launches_per_block * self.settings.blocks.unwrap_or(1).max(least);
         let at_least = |runs: u32| runs.div_ceil(per_replicate);
         for (flag, value) in [
             ("--runs", self.runs.exactly),
@@ -72,6 +76,15 @@ impl CommandRaceSpec {
         ] {
             if value == Some(0) {
                 return usage(format!("{flag} must be at least 1"));
+            }
+            if let (Some(runs), Some(quantile)) = (value, self.settings.quantile)
+                && flag != "--max-replicates"
+                && runs < per_replicate
+            {
+                return usage(format!(
+                    "{flag} {runs}: the quantile {quantile} takes {per_replicate} launches of each in a \
+                     replicate"
+                ));
             }
         }
         if let Some(runs) = self.runs.exactly {
@@ -303,6 +316,26 @@ mod tests {
         spec.parameters.clear();
         spec.commands = vec!["a".to_owned()];
         assert_eq!(names(&spec.plan().unwrap()), [["a", "a (control)"]]);
+    }
+
+    #[test]
+    fn a_quantile_has_enough_launches_in_a_replicate_or_is_refused() {
+        let mut spec = spec(&["a", "b"]);
+        spec.settings.quantile = Some(0.9);
+        assert_eq!(spec.plan().unwrap().blocks_per_replicate(0), 25);
+        spec.settings.blocks = Some(40);
+        assert_eq!(spec.plan().unwrap().blocks_per_replicate(0), 40);
+        let told = |spec: &CommandRaceSpec| match spec.plan() {
+            Err(Failure::Usage(told)) => told,
+            other => panic!("{other:?}"),
+        };
+        spec.settings.blocks = Some(24);
+        assert!(told(&spec).contains("--blocks 24: the quantile 0.9"));
+        spec.settings.blocks = None;
+        spec.runs.exactly = Some(49);
+        assert!(told(&spec).contains("--runs 49: the quantile 0.9 takes 50 launches"));
+        spec.runs.exactly = Some(300);
+        assert_eq!(spec.plan().unwrap().design.looks.at, [6]);
     }
 
     #[test]

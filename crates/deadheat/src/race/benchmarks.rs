@@ -22,7 +22,7 @@ use super::planning::{
     design, looks, plan_for_costs, refuse_existing, refuse_unmeasured, refuse_unmeasured_overrides,
 };
 use super::sitting::Sitting;
-use crate::rules::{benchmark_overrides, hold_together};
+use crate::rules::{benchmark_overrides, blocks_of_quantile, hold_together};
 
 /// Races these benchmarks, each replicate in processes of its own, and records the run as it
 /// happens. A benchmark that fails costs itself only.
@@ -144,6 +144,15 @@ fn planned(
         }
         benchmark.overrides =
             benchmark_overrides(rules, &benchmark.name, |alpha| looks(&race.settings, alpha))?;
+        benchmark.blocks_per_replicate =
+            blocks_of_quantile(benchmark, &race.settings).map_err(RaceError::Design)?;
+        if benchmark.blocks_per_replicate.is_some() && benchmark.keeps_order() {
+            return Err(RaceError::Design(format!(
+                "--quantile: benchmark '{}' is one of a Google Benchmark executable, which times \
+                 batches and no single iterations",
+                benchmark.name
+            )));
+        }
     }
     let (measured, called) = (contenders.metrics(), contenders.called());
     refuse_unmeasured(&plan.design.judged, measured, called)?;

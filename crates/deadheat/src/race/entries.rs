@@ -4,8 +4,8 @@
 use std::path::PathBuf;
 
 use deadheat_engine::{
-    Contenders, EngineError, FunctionContenders, FunctionOptions, Interrupts, LinkProgram,
-    WorkerProgram,
+    Contenders, EngineError, FunctionContenders, FunctionError, FunctionFailure, FunctionOptions,
+    Interrupts, LinkProgram, Moment, WorkerProgram,
 };
 use deadheat_model::{
     Benchmark, Environment, Front, LeftOut, LeftOutReason, Metric, NeutralLinks, Plan,
@@ -13,7 +13,7 @@ use deadheat_model::{
 };
 
 use super::error::{RaceError, not_started};
-use super::planning::{add_own_links, complete};
+use super::planning::{add_own_links, complete, not_one_by_one};
 
 /// A race of benchmarks: how they are raced and judged, and what it leaves behind.
 #[derive(Clone, Debug, Default)]
@@ -132,8 +132,21 @@ impl PilotedContenders for FunctionContenders<'_> {
         settings: &RaceSettings,
     ) -> Result<Option<f64>, EngineError> {
         let piloted = FunctionContenders::pilot(self, index, benchmark);
+        let of_quantile = benchmark.blocks_per_replicate.is_some();
         let cost_ns = complete(benchmark, piloted.as_ref().ok(), settings.blocks);
-        piloted.map(|_| cost_ns)
+        let pilot = piloted?.pilot;
+        let clock = (self.tick_ns(), self.clock_facts().overhead_ns);
+        match not_one_by_one(benchmark, &pilot, clock).filter(|_| of_quantile) {
+            None => Ok(cost_ns),
+            Some((contender, why)) => Err(EngineError::Function(Box::new(FunctionFailure {
+                benchmark: benchmark.name.clone(),
+                contender: Some(contender),
+                moment: Moment::Pilot,
+                cause: FunctionError::NotOneByOne(why),
+                link: None,
+                stderr_tail: None,
+            }))),
+        }
     }
 
     fn enter(

@@ -10,4 +10,4 @@ pub use precedence::Terms;
 #[cfg(feature = "commands")]
 pub(crate) use precedence::recorded_rules;
 pub use precedence::{CliOverrides, Rules, RulesSource};
-pub(crate) use precedence::{benchmark_overrides, hold_together};
+pub(crate) use precedence::{benchmark_overrides, blocks_of_quantile, hold_together};

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use deadheat_analysis::blocks_for_quantile;
 use deadheat_format::{FileProblem, find_rules, read_rules};
 use deadheat_model::{
     Benchmark, BenchmarkOverrides, FailOn, LevelOverride, Looks, RaceSettings, RulesFile,
@@ -235,8 +236,29 @@ pub(crate) fn benchmark_overrides<E>(
         margin: rules.margin,
         level: rules.alpha.map(level).transpose()?,
         judged: rules.metric,
+        quantile: rules.quantile,
         budget: rules.budget,
     })
+}
+
+/// The blocks in a replicate of a benchmark whose verdict speaks of a quantile: so many as that takes,
+/// or as the user asked for. `None` for any other benchmark; the error says what asks for too few.
+pub(crate) fn blocks_of_quantile(
+    benchmark: &Benchmark,
+    settings: &RaceSettings,
+) -> Result<Option<u32>, String> {
+    let Some(quantile) = benchmark.overrides.quantile.or(settings.quantile) else {
+        return Ok(None);
+    };
+    let least = blocks_for_quantile(quantile, benchmark.contenders.len());
+    match settings.blocks {
+        Some(blocks) if blocks < least => Err(format!(
+            "--blocks {blocks}: the quantile {quantile} of benchmark '{}' takes at least {least} blocks \
+             in a replicate",
+            benchmark.name
+        )),
+        blocks => Ok(Some(blocks.unwrap_or(least))),
+    }
 }
 
 /// Notes in every benchmark that must not be slower the comparisons for which this has to hold
@@ -260,7 +282,8 @@ pub(crate) fn hold_together(
 }
 
 /// What is decided for a benchmark of a recording, which is looked at once,
-/// after so many replicates, and has no time to spend.
+/// after so many replicates, has no time to spend, and does not hold single
+/// iterations.
 #[cfg(feature = "commands")]
 pub(crate) fn recorded_rules(
     some: &[RulesOfSome],
@@ -277,6 +300,7 @@ pub(crate) fn recorded_rules(
     let Ok(overrides) = benchmark_overrides(some, benchmark, once);
     BenchmarkOverrides {
         budget: None,
+        quantile: None,
         ..overrides
     }
 }

@@ -29,6 +29,10 @@ pub struct Comparison {
     /// The metric judged.
     metric: String,
     unit: Unit,
+    /// The quantile of single iterations that the verdict, every estimate and
+    /// what is typical speak of. Absent where it is their centre.
+    #[serde(default)]
+    quantile: Optional<f64>,
     baseline: Side,
     /// null when the contender was measured alone.
     candidate: Nullable<Side>,
