@@ -188,6 +188,7 @@ fn links(executable: &str, made_by: Result<&str, &str>, unsectioned: &[&str]) ->
         executable: executable.to_owned(),
         made_by: made_by.map(str::to_owned).map_err(str::to_owned),
         unsectioned: unsectioned.iter().map(|&name| name.to_owned()).collect(),
+        matched: None,
     }
 }
 

@@ -268,3 +268,154 @@ fn draw(seed: u32, key: &str) -> u64 {
     });
     SplitMix64(hash ^ SplitMix64(u64::from(seed)).next()).next()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(sections: &[(&str, u64)]) -> SectionTable {
+        SectionTable {
+            sections: sections
+                .iter()
+                .map(|(name, bytes)| (format!(".text.{name}"), *bytes))
+                .collect(),
+            rest: 64,
+        }
+    }
+
+    /// Where a script puts each section, from the start.
+    fn places(script: &str) -> BTreeMap<String, u64> {
+        let mut at = 0;
+        let mut places = BTreeMap::new();
+        for line in script.lines().map(str::trim) {
+            let offset = line.strip_prefix(". = __deadheat_text + ");
+            if let Some(offset) = offset.and_then(|line| line.strip_suffix(';')) {
+                at = offset.parse().unwrap();
+            }
+            if let Some(name) = line
+                .strip_prefix("*(.text.")
+                .and_then(|line| line.strip_suffix(')'))
+            {
+                places.insert(name.to_owned(), at);
+            }
+        }
+        places
+    }
+
+    #[test]
+    fn maps_of_both_linkers_are_read_alike() {
+        let gnu = "Discarded input sections\n\n .text.gone     0x0000000000000000       0x15 a.o\n\n\
+            Linker script and memory map\n\nLOAD a.o\n.text           0x0000000000001000      0x200\n \
+            *(.text.f .text.g)\n .text.f        0x0000000000001000       0x15 a.o\n                \
+            0x0000000000001000                f\n .text.a_name_of_some_length\n                \
+            0x0000000000001040       0x41 a.o\n .text          0x00000000000010c0        0x0 b.o\n \
+            .text          0x00000000000010c0        0x3 c.o\n .text.f        0x0000000000001100       0x40 b.o\n";
+        let lld = "             VMA              LMA     Size Align Out     In      Symbol\n            \
+            1000             1000      200    64 .text\n            1000             1000       15    64         \
+            a.o:(.text.f)\n            1000             1000       15     1                 f\n            1040             \
+            1040       41    64         lib x.a(m.o):(.text.a_name_of_some_length)\n            10c0             10c0        \
+            3    64         c.o:(.text)\n            1100             1100       40    64         b.o:(.text.f)\n";
+        let expected = SectionTable {
+            sections: vec![
+                (".text.f".into(), 128),
+                (".text.a_name_of_some_length".into(), 128),
+            ],
+            rest: 64,
+        };
+        assert_eq!(SectionTable::read(gnu, Family::Gnu), expected);
+        assert_eq!(SectionTable::read(lld, Family::Lld), expected);
+        assert_eq!(SectionTable::read("", Family::Gnu), SectionTable::default());
+    }
+
+    #[test]
+    fn names_are_compared_without_what_every_build_makes_anew() {
+        for (name, bare) in [
+            (
+                ".text._ZN4core3ptr17h0123456789abcdefE",
+                ".text._ZN4core3ptr17hE",
+            ),
+            (
+                ".text.unlikely._ZN1a17h0123456789abcdefE.llvm.77",
+                ".text.unlikely._ZN1a17hE",
+            ),
+            (".text._ZN17h0E", ".text._ZN17h0E"),
+            (
+                ".text._RNvCs4fqI2P2rA04_7mycrate3foo",
+                ".text._RNvCs_7mycrate3foo",
+            ),
+            (".text._RINvCsaBc_1a1fNtB2_1SE", ".text._RINvCs_1a1fNtB_1SE"),
+            (".text.Csharp_B2_", ".text.Csharp_B2_"),
+        ] {
+            assert_eq!(without_hashes(name), bare, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_shared_lies_at_the_same_places_whatever_grew_or_was_added_or_removed() {
+        let old = table(&[("f", 64), ("g", 128), ("gone", 64), ("h17", 64), ("i", 64)]);
+        let new = table(&[("new", 192), ("f", 64), ("g", 256), ("h17", 64), ("i", 64)]);
+        let [old, new] = [(&old, &new), (&new, &old)]
+            .map(|(own, other)| Layout::of(own, std::slice::from_ref(other)).unwrap());
+        let mut orders = BTreeSet::new();
+        for seed in 1..20 {
+            let [old, new] = [&old, &new].map(|layout| places(&layout.script(seed)));
+            assert_eq!((old.len(), new.len()), (5, 5));
+            for shared in ["f", "g", "h17", "i"] {
+                assert_eq!(old[shared], new[shared], "{seed}: {shared}");
+            }
+            let mut order: Vec<(u64, String)> = old.into_iter().map(|(n, at)| (at, n)).collect();
+            order.sort();
+            orders.insert(order);
+        }
+        assert!(orders.len() > 10, "a seed draws an order: {}", orders.len());
+        assert_ne!(old.digest(), new.digest());
+    }
+
+    #[test]
+    fn an_added_function_leaves_the_order_of_the_others() {
+        let few = table(&[("a", 64), ("b", 64), ("c", 64), ("d", 64)]);
+        let more = table(&[("a", 64), ("b", 64), ("between", 64), ("c", 64), ("d", 64)]);
+        let order = |table: &SectionTable, seed| {
+            let places = places(&Layout::of(table, &[]).unwrap().script(seed));
+            let mut order: Vec<(u64, String)> = places.into_iter().map(|(n, at)| (at, n)).collect();
+            order.sort();
+            let names = order.into_iter().map(|(_, name)| name);
+            names.filter(|name| name != "between").collect::<Vec<_>>()
+        };
+        for seed in 1..50 {
+            assert_eq!(order(&few, seed), order(&more, seed));
+        }
+    }
+
+    #[test]
+    fn functions_whose_hashes_differ_are_paired_in_their_order() {
+        let [old, new] = ["0", "1"].map(|digit| {
+            let hash = digit.repeat(16);
+            let name = |name: &str| format!("_ZN{name}17h{hash}E");
+            let [a, b, c] = [
+                name("1a"),
+                name("1b"),
+                name("1b").replace(&hash[1..], "222222222222222"),
+            ];
+            table(&[(&a, 64), (&b, 128), (&c, 192), ("main", 64)])
+        });
+        let [old, new] = [(&old, &new), (&new, &old)]
+            .map(|(own, other)| Layout::of(own, std::slice::from_ref(other)).unwrap());
+        let [old, new] = [&old, &new].map(|layout| places(&layout.script(3)));
+        let values = |places: &BTreeMap<String, u64>| {
+            let mut values: Vec<u64> = places.values().copied().collect();
+            values.sort_unstable();
+            values
+        };
+        assert_eq!(old["main"], new["main"]);
+        assert_eq!(values(&old), values(&new));
+    }
+
+    #[test]
+    fn programs_with_little_in_common_are_not_matched() {
+        let one = table(&[("a", 64), ("b", 640)]);
+        let other = table(&[("a", 64), ("c", 64)]);
+        let reason = Layout::of(&one, &[other]).unwrap_err();
+        assert!(reason.starts_with("only 8 % of the code"), "{reason}");
+    }
+}

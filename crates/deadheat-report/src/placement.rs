@@ -97,6 +97,18 @@ pub(crate) fn refused(seeds: &[u32], reason: &str, glyphs: Glyphs) -> String {
     )
 }
 
+/// That two builds were placed each for itself.
+pub(crate) fn unmatched(reason: Option<&str>, glyphs: Glyphs) -> String {
+    let why = match reason {
+        Some(reason) => format!(" ({})", quoted(reason, glyphs)),
+        None => String::new(),
+    };
+    format!(
+        "The two builds could not be put at the same places{why}, so each was placed for itself, \
+         and the interval is wider by what that does."
+    )
+}
+
 /// That some functions cannot be shuffled.
 pub(crate) fn unsectioned(objects: &[String], glyphs: Glyphs) -> String {
     let objects = texts(objects, &|object| shown(object, 60, glyphs));

@@ -28,7 +28,7 @@ pub struct RaceOptions {
     /// The program that makes neutral links: one that understands
     /// `placements EXECUTABLE SEED…`, as `deadheat` does. Without one all
     /// commands run as they were linked.
-    pub placements: Option<PathBuf>,
+    pub placements: Option<LinkProgram>,
 }
 
 /// Replicates of a benchmark on the user's own links, beside neutral ones.
@@ -65,11 +65,10 @@ pub fn race_commands(
 /// those it had.
 pub(super) fn placements(
     plan: &Plan,
-    program: Option<PathBuf>,
+    program: Option<LinkProgram>,
     before: Option<&[NeutralLinks]>,
     interrupts: &Interrupts,
 ) -> Result<Placements, RaceError> {
-    let program = program.map(LinkProgram::new);
     Placements::find(program, plan, before, interrupts)
         .map_err(|error| not_started(error, interrupts))
 }
