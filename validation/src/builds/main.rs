@@ -13,6 +13,7 @@
 mod against_itself;
 mod google;
 mod hand_over;
+mod matched;
 mod one_percent;
 mod overhead;
 mod revisions;
@@ -52,6 +53,7 @@ fn main() {
         ("time outside the samples", overhead::section),
         ("builds against their copies", against_itself::section),
         ("a difference of 1 %", one_percent::section),
+        ("matched links", matched::section),
         ("Google Benchmark executables", google::section),
         ("the same revisions once more", revisions::section),
     ];
