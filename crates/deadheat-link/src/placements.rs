@@ -373,6 +373,9 @@ impl RecordedLink {
         first: u32,
     ) -> Result<(Linker, Layout), String> {
         let (linker, own) = self.sections(chosen, forced, first)?;
+        if let Some(reason) = own.too_many_for(&linker) {
+            return Err(reason);
+        }
         let others: Result<Vec<SectionTable>, String> = others
             .iter()
             .map(|other| {

@@ -141,6 +141,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn builds_that_are_not_matched_tell_the_reason_if_there_is_one() {
+        let text = |reason| unmatched(reason, Glyphs::Ascii);
+        assert!(text(Some("mold cannot.")).contains("at the same places (mold cannot), so each"));
+        assert!(text(None).contains("at the same places, so each"));
+    }
+
+    #[test]
     fn a_fixed_placement_tells_how_to_draw_it_and_what_went_wrong() {
         let text = |reason, source| fixed(reason, source, Glyphs::Ascii);
         assert!(text(None, Source::Functions).contains("cargo deadheat instead of cargo bench"));
