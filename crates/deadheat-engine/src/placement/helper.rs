@@ -115,6 +115,7 @@ impl Helper {
     }
 
     /// Has builds drawn each for itself from now on.
+    #[cfg(feature = "commands")]
     pub(crate) fn draw_independently(&mut self) {
         self.program.matching = false;
     }
