@@ -144,6 +144,7 @@ fn answer(raced: &Raced<'_>, options: Options, recorded: Option<Recorded<'_>>) -
         confirmation: None,
         p_sign_flip: None,
         minimum_detectable_effect: None,
+        matched: false,
         own_link: None,
         control: None,
         spreads: None,
@@ -246,6 +247,7 @@ fn answer(raced: &Raced<'_>, options: Options, recorded: Option<Recorded<'_>>) -
         }
         let judged = effect_estimate.map_or(effects.replicates(), |j| j.replicates);
         comparison.scope = placement.scope(samples, id, judged);
+        comparison.matched = placement.is_matched(samples, id, judged);
         comparison.own_link = placement.own_link(place);
         if header.origin == Origin::Race {
             let effects = (place, effects);

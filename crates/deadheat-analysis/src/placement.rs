@@ -57,19 +57,40 @@ impl<'a> Placement<'a> {
         candidate: ContenderId,
         replicates: usize,
     ) -> Scope {
-        let drawn = |replicate| {
-            let begin = self.placed.partition_point(|one| one.replicate < replicate);
-            let all = self.placed[begin..].iter();
-            let mut all = all.take_while(|one| one.replicate == replicate).peekable();
-            let (baseline, candidate) = (ContenderId::BASELINE.index(), candidate.index());
-            all.peek().is_some() && all.all(|one| one.is_drawn(baseline, candidate))
-        };
-        let mut judged = in_order(samples).take(replicates).peekable();
-        if judged.peek().is_some() && judged.all(drawn) {
+        if self.always(Placed::is_drawn, samples, candidate, replicates) {
             Scope::Source
         } else {
             Scope::Binary
         }
+    }
+
+    /// Returns true if the links of both sides were matched in each of the first `replicates`.
+    pub(crate) fn is_matched(
+        &self,
+        samples: &Samples,
+        candidate: ContenderId,
+        replicates: usize,
+    ) -> bool {
+        self.always(Placed::is_matched, samples, candidate, replicates)
+    }
+
+    /// Returns true if the first `replicates` were all placed, and always so.
+    fn always(
+        &self,
+        so: impl Fn(&Placed, usize, usize) -> bool,
+        samples: &Samples,
+        candidate: ContenderId,
+        replicates: usize,
+    ) -> bool {
+        let was_so = |replicate| {
+            let begin = self.placed.partition_point(|one| one.replicate < replicate);
+            let all = self.placed[begin..].iter();
+            let mut all = all.take_while(|one| one.replicate == replicate).peekable();
+            let (baseline, candidate) = (ContenderId::BASELINE.index(), candidate.index());
+            all.peek().is_some() && all.all(|one| so(one, baseline, candidate))
+        };
+        let mut judged = in_order(samples).take(replicates).peekable();
+        judged.peek().is_some() && judged.all(was_so)
     }
 
     /// The effect as the user's own link placed the code: of all its complete replicates at one
@@ -106,6 +127,7 @@ impl<'a> Placement<'a> {
             }),
             Scope::Source => {
                 warnings.extend(apart(comparison, comparison.margin));
+                warnings.extend(self.unmatched(comparison));
                 let links = self.run.header.environment.neutral_links.iter();
                 let mut objects: Vec<String> = Vec::new();
                 for object in links.flat_map(|links| &links.unsectioned) {
@@ -132,6 +154,17 @@ impl<'a> Placement<'a> {
             });
         }
         warnings
+    }
+
+    /// That the builds are not matched, although that was asked for.
+    fn unmatched(&self, comparison: &Comparison) -> Option<Warning> {
+        let links = &self.run.header.environment.neutral_links;
+        let asked = links.iter().any(|links| links.matched.is_some());
+        let reason = links.iter().find_map(|links| links.matched.clone()?.err());
+        // Those that came to nothing, where the first were.
+        let mut refused = self.placed.iter().flat_map(|one| &one.refused);
+        let reason = reason.or_else(|| refused.next_back().map(|link| link.reason.clone()));
+        (asked && !comparison.matched).then_some(Warning::BuildsUnmatched { reason })
     }
 
     /// Returns the reason why placement was not drawn although somebody asked for it. What happened

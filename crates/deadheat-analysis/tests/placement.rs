@@ -157,6 +157,7 @@ fn placed(replicate: u32, candidates: usize) -> Placed {
     let link = Placing::Neutral(NeutralLink {
         seed: replicate + 1,
         hash: format!("{replicate:016x}"),
+        matched: false,
     });
     Placed {
         benchmark: 0,
@@ -188,6 +189,7 @@ fn links(executable: &str, made_by: Result<&str, &str>, unsectioned: &[&str]) ->
         executable: executable.to_owned(),
         made_by: made_by.map(str::to_owned).map_err(str::to_owned),
         unsectioned: unsectioned.iter().map(|&name| name.to_owned()).collect(),
+        matched: None,
     }
 }
 
@@ -303,6 +305,49 @@ fn links_that_were_refused_and_objects_in_one_section_are_told() {
     let codes: Vec<_> = warnings.iter().map(Warning::code).collect();
     assert!(!codes.contains(&"unsectioned"), "{codes:?}");
     assert!(!codes.contains(&"links-refused"), "{codes:?}");
+}
+
+#[test]
+fn builds_are_matched_when_every_replicate_judged_was_and_else_it_is_told_why_not() {
+    let race = Race::of_functions();
+    let why = |run: &Run| {
+        let comparison = first(run);
+        let mut warnings = comparison.warnings.into_iter();
+        let unmatched = warnings.find_map(|warning| match warning {
+            Warning::BuildsUnmatched { reason } => Some(reason),
+            _ => None,
+        });
+        (comparison.scope, comparison.matched, unmatched)
+    };
+    let mut run = race.placed();
+    assert_eq!(why(&run), (Scope::Source, false, None), "nobody asked");
+    let facts = |matched| NeutralLinks {
+        matched: Some(matched),
+        ..links("a", Ok("LLD"), &[])
+    };
+    let no = Err("mold takes no order".to_owned());
+    run.header.environment.neutral_links = vec![facts(no)];
+    let reason = Some(Some("mold takes no order".to_owned()));
+    assert_eq!(why(&run), (Scope::Source, false, reason));
+
+    run.header.environment.neutral_links = vec![facts(Ok(()))];
+    for placing in run.placed.iter_mut().flat_map(|one| &mut one.contenders) {
+        if let Placing::Neutral(link) = placing {
+            link.matched = true;
+        }
+    }
+    assert_eq!(why(&run), (Scope::Source, true, None));
+    // One was given up in the middle of the race.
+    let Placing::Neutral(link) = &mut run.placed[3].contenders[1] else {
+        panic!("placed by a neutral link");
+    };
+    link.matched = false;
+    run.placed[3].refused = vec![RefusedLink {
+        seed: 8,
+        reason: "too far".to_owned(),
+    }];
+    let reason = Some(Some("too far".to_owned()));
+    assert_eq!(why(&run), (Scope::Source, false, reason));
 }
 
 #[test]

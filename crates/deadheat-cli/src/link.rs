@@ -81,6 +81,10 @@ pub struct PlacementsArgs {
     /// What to shuffle function sections by, one neutral link each
     #[arg(value_name = "SEED", value_parser = clap::value_parser!(u32).range(1..))]
     seeds: Vec<u32>,
+    /// Another build, to be raced on links of the same seeds: what both share is put at the same
+    /// places, if these can be had
+    #[arg(long, value_name = "EXECUTABLE")]
+    beside: Vec<PathBuf>,
 }
 
 /// Prints a line of JSON for the executable and one for each seed, as soon as
@@ -88,15 +92,18 @@ pub struct PlacementsArgs {
 pub fn placements(args: &PlacementsArgs) -> Result<Status, Failure> {
     let mut output = io::stdout().lock();
     let mut failure = None;
-    make_placements(&args.executable, &args.seeds, |line| {
-        match writeln!(output, "{line}").and_then(|()| output.flush()) {
+    make_placements(
+        &args.executable,
+        &args.beside,
+        &args.seeds,
+        |line| match writeln!(output, "{line}").and_then(|()| output.flush()) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
                 failure = Some(error);
                 ControlFlow::Break(())
             }
-        }
-    });
+        },
+    );
     match failure {
         // Who asked has heard enough.
         Some(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Status::Done),

@@ -1,9 +1,10 @@
 //! What all races share: the words that start one again, resumption, and the answer with the files
 //! beside it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use deadheat::parts::analysis;
+use deadheat::parts::engine::LinkProgram;
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::read_header;
 use deadheat::parts::model::Run;
@@ -120,11 +121,8 @@ pub fn resume(
 /// The program that makes neutral links, which is this very one. Where it
 /// cannot be found, as when it was replaced meanwhile, all run as they were
 /// linked.
-pub fn placements(placement: Option<Placement>) -> Option<PathBuf> {
-    match placement.unwrap_or_default() {
-        Placement::Neutral => std::env::current_exe().ok(),
-        Placement::Own => None,
-    }
+pub fn placements(placement: Option<Placement>) -> Option<LinkProgram> {
+    LinkProgram::by(placement.unwrap_or_default(), std::env::current_exe().ok())
 }
 
 /// The words that run the race of this process again, with the seed it drew.

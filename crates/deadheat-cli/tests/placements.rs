@@ -631,3 +631,116 @@ fn a_full_disk_refuses_some_links_and_harms_none() {
     }
     assert!(!text.contains("making-"), "{text}");
 }
+
+/// Two builds of the program in folders `old` and `new`: in the newer one a function is larger, one
+/// is new, and one is gone.
+fn builds(words: &[&str]) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let grown =
+        "int f7(int x) { for (int i = 0; i < 9; i++) x = x * 31 + (x >> 3) * i + 1; return x; }
+        __attribute__((noinline)) int extra(int x) { return x * 5 + f7(x) % 3; }
+        int (*kept)(int) = extra;";
+    let old = program();
+    let f7 = old.lines().find(|line| line.contains("int f7(")).unwrap();
+    let new = old.replace(f7, &format!("__attribute__((noinline)) {grown}"));
+    for (name, source) in [("old", old), ("new", new)] {
+        let side = folder.path().join(name);
+        fs::create_dir(&side).unwrap();
+        fs::write(side.join("k.c"), source).unwrap();
+        run(&side, &["gcc", "-O1", "-c", "k.c", "-ffunction-sections"]);
+        link(&side, &[words, &["k.o"]].concat());
+    }
+    folder
+}
+
+/// Links of one build beside the other.
+fn ask_beside(folder: &Path, [own, other]: [&str; 2], linker: &str, seeds: &[u32]) -> Vec<Value> {
+    let mut request = request(&folder.join(own), seeds);
+    request.args(["--beside", &format!("../{other}/app")]);
+    lines_of(
+        &request
+            .env("DEADHEAT_NEUTRAL_LINKER", linker)
+            .output()
+            .unwrap(),
+    )
+}
+
+#[test]
+fn matched_builds_have_what_they_share_at_the_same_addresses_and_answer_as_their_own_links() {
+    needs!("ld.lld");
+    let folder = builds(&["gcc", "-no-pie"]);
+    let own = |name: &str| run(&folder.path().join(name), &["./app"]);
+    assert_ne!(own("old"), own("new"));
+    for linker in ["lld", "gnu"] {
+        let seeds = [1, 2, 77];
+        let sides = [["old", "new"], ["new", "old"]];
+        let lines = sides.map(|sides| ask_beside(folder.path(), sides, linker, &seeds));
+        let mut orders = BTreeSet::new();
+        for (at, seed) in seeds.into_iter().enumerate() {
+            let [old, new] = [&lines[0], &lines[1]].map(|lines| {
+                assert_eq!(lines[0]["links"]["matched"], true, "{lines:?}");
+                placed(&lines[1 + at], seed).0
+            });
+            for (variant, name) in [(&old, "old"), (&new, "new")] {
+                let answer = run(Path::new("/"), &[variant.to_str().unwrap()]);
+                assert_eq!(answer, own(name), "{linker}, seed {seed}");
+            }
+            let starts = [&old, &new].map(|variant| start_of_text(variant));
+            let from = |variant: &Path, start: u64| -> Vec<u64> {
+                addresses(variant)
+                    .iter()
+                    .map(|address| address - start)
+                    .collect()
+            };
+            let (old, new) = (from(&old, starts[0]), from(&new, starts[1]));
+            assert_eq!(old, new, "{linker}, seed {seed}");
+            assert!(old.iter().all(|address| address % 64 == 0));
+            orders.insert(order(&old));
+        }
+        assert_eq!(orders.len(), seeds.len(), "{linker}: a seed draws an order");
+    }
+}
+
+/// Where the code of a matched link begins.
+fn start_of_text(variant: &Path) -> u64 {
+    let bytes = fs::read(variant).unwrap();
+    let file = ElfFile::<FileHeader64<Endianness>>::parse(&*bytes).unwrap();
+    let mut symbols = file.symbols();
+    let start = symbols.find(|symbol| symbol.name() == Ok("__deadheat_text"));
+    let start = start.unwrap().address();
+    assert_eq!(start % 4096, 0);
+    start
+}
+
+#[test]
+fn builds_that_cannot_be_matched_are_shuffled_each_for_itself_and_the_reason_is_told() {
+    needs!("ld.lld", "ld.mold");
+    let folder = builds(&["gcc"]);
+    // A linker that cannot be told, a script that the linker does not like, and other programs.
+    let lines = ask_beside(folder.path(), ["old", "new"], "mold", &[5]);
+    let reason = lines[0]["links"]["unmatched"].as_str().unwrap();
+    assert!(reason.contains("cannot be told where"), "{reason}");
+    placed(&lines[1], 5);
+
+    let driver = driver(
+        folder.path(),
+        "case \"$*\" in *order.ld*) echo 'ld: error: relocation out of range' >&2; exit 1;; esac",
+    );
+    link(&folder.path().join("old"), &[&driver, "k.o"]);
+    let lines = ask_beside(folder.path(), ["old", "new"], "lld", &[5]);
+    assert_eq!(
+        lines[0]["links"]["unmatched"],
+        "ld: error: relocation out of range"
+    );
+    placed(&lines[1], 5);
+
+    let other = folder.path().join("other");
+    fs::create_dir(&other).unwrap();
+    fs::write(other.join("k.c"), "int main(void) { return 0; }").unwrap();
+    run(&other, &["gcc", "-c", "k.c", "-ffunction-sections"]);
+    link(&other, &["gcc", "k.o"]);
+    let lines = ask_beside(folder.path(), ["new", "other"], "lld", &[5]);
+    let reason = lines[0]["links"]["unmatched"].as_str().unwrap();
+    assert!(reason.starts_with("only "), "{reason}");
+    placed(&lines[1], 5);
+}

@@ -257,6 +257,7 @@ mod tests {
                 link: NeutralLink {
                     seed: 17,
                     hash: "00".to_owned(),
+                    matched: false,
                 },
                 executable: "/links/17".into(),
             }),

@@ -400,6 +400,8 @@ fn helper(track: &Track, copy: &str) -> LinkProgram {
         &format!(
             r#"exe=$2
 shift 2
+for word; do [ "$word" = --beside ] && break; seeds="$seeds $word"; done
+set -- $seeds
 echo '{{"links":{{"executable":"x","linker":"COPIED 1","record":"00","unsectioned":[]}}}}'
 for seed; do
   {copy}
@@ -413,7 +415,10 @@ done"#
 #[test]
 fn each_side_draws_links_of_its_own_also_when_both_are_the_same_file() {
     let track = Track::new();
-    let helper = helper(&track, "cp $exe $folder/$seed");
+    let helper = LinkProgram {
+        matching: false,
+        ..helper(&track, "cp $exe $folder/$seed")
+    };
     let program = track.executable("old", &format!("{HEAD}\nreport > $out"));
     let programs = [program.clone(), program];
     let (_, _, placed) = raced(&track, &programs, Some(helper), 2).unwrap();

@@ -173,8 +173,13 @@ fn links_made_by_nobody_and_for_no_reason_are_an_error_that_names_the_first_line
 fn any_placed() -> impl Strategy<Value = Placed> {
     let placing = prop_oneof![
         Just(Placing::Own),
-        (any::<u32>(), ".*")
-            .prop_map(|(seed, hash)| Placing::Neutral(deadheat_model::NeutralLink { seed, hash })),
+        (any::<u32>(), ".*").prop_map(|(seed, hash)| Placing::Neutral(
+            deadheat_model::NeutralLink {
+                seed,
+                hash,
+                matched: false
+            }
+        )),
     ];
     let refused = (any::<u32>(), ".*")
         .prop_map(|(seed, reason)| deadheat_model::RefusedLink { seed, reason });

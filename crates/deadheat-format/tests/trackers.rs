@@ -106,6 +106,7 @@ fn slower(benchmark: &str, candidate: &str) -> Comparison {
         confirmation: None,
         p_sign_flip: None,
         minimum_detectable_effect: None,
+        matched: false,
         own_link: None,
         control: None,
         spreads: None,

@@ -3,6 +3,7 @@
 //! ```text
 //! .deadheat/links/placements/making-PID-N/       what a process is just making
 //! .deadheat/links/placements/DIGEST/linker.json  the linker that was chosen for this record
+//! .deadheat/links/placements/DIGEST/sections-LINKER.json  the function sections it keeps
 //! .deadheat/links/placements/DIGEST/LINKER/SEED  a neutral link
 //! .deadheat/links/placements/DIGEST/LINKER/SEED.json  what is known of it; its time is that of the last use
 //! ```
@@ -18,6 +19,7 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 
 use crate::linker::{Family, Linker};
+use crate::matched::{Layout, SectionTable};
 use crate::record::{Digest, LinkRecord};
 use crate::store::lock_file;
 
@@ -73,15 +75,60 @@ impl Cache {
         self.home.join("placements")
     }
 
-    /// The variants of a record by a linker.
-    pub(crate) fn entry(&self, record: &Digest, linker: &Linker) -> CacheEntry {
-        let identity = format!("{} {:?}", linker.version, linker.selection);
-        let Digest(digest) = Digest::of(identity.as_bytes());
-        let name = format!("{}-{}", linker.family.name(), &digest[..8]);
+    /// The variants of a record by a linker; those that are matched to other builds by a layout
+    /// are apart.
+    pub(crate) fn entry(
+        &self,
+        record: &Digest,
+        linker: &Linker,
+        layout: Option<&Layout>,
+    ) -> CacheEntry {
+        let mut name = name_of_linker(linker);
+        if let Some(layout) = layout {
+            name = format!("{name}-{}", &layout.digest().0[..16]);
+        }
         CacheEntry {
             cache: self.clone(),
             folder: self.placements().join(&record.0).join(name),
         }
+    }
+
+    /// The file of the sections that a linker keeps.
+    fn sections(&self, record: &Digest, linker: &Linker) -> PathBuf {
+        let name = format!("sections-{}.json", name_of_linker(linker));
+        self.placements().join(&record.0).join(name)
+    }
+
+    /// The sections that a linker was seen to keep before.
+    pub(crate) fn known_sections(&self, record: &Digest, linker: &Linker) -> Option<SectionTable> {
+        serde_json::from_slice(&fs::read(self.sections(record, linker)).ok()?).ok()
+    }
+
+    /// Remembers them.
+    pub(crate) fn keep_sections(
+        &self,
+        record: &Digest,
+        linker: &Linker,
+        table: &SectionTable,
+        work_folder: &WorkFolder,
+    ) -> io::Result<()> {
+        let text = serde_json::to_vec(table)?;
+        self.keep_note(record, &text, &self.sections(record, linker), work_folder)
+    }
+
+    /// Puts a file beside the variants of a record.
+    fn keep_note(
+        &self,
+        record: &Digest,
+        text: &[u8],
+        file: &Path,
+        work_folder: &WorkFolder,
+    ) -> io::Result<()> {
+        let made = work_folder.folder.join("note.json");
+        fs::write(&made, text)?;
+        let _lock = self.lock()?;
+        fs::create_dir_all(self.placements().join(&record.0))?;
+        fs::rename(made, file)
     }
 
     /// The file of the choice of a linker, among all or of one family.
@@ -106,11 +153,8 @@ impl Cache {
         linker: &Linker,
         work_folder: &WorkFolder,
     ) -> io::Result<()> {
-        let made = work_folder.folder.join("linker.json");
-        fs::write(&made, serde_json::to_vec(linker)?)?;
-        let _lock = self.lock()?;
-        fs::create_dir_all(self.placements().join(&record.0))?;
-        fs::rename(made, self.choice(record, forced))
+        let text = serde_json::to_vec(linker)?;
+        self.keep_note(record, &text, &self.choice(record, forced), work_folder)
     }
 
     /// Waits until nobody else changes anything in the home, and keeps it so for as long as the
@@ -270,6 +314,11 @@ pub(crate) struct CacheEntry {
 }
 
 impl CacheEntry {
+    /// Returns true if any variant was made here since the folder was last emptied.
+    pub(crate) fn is_begun(&self) -> bool {
+        self.folder.is_dir()
+    }
+
     pub(crate) fn path(&self, seed: u32) -> PathBuf {
         self.folder.join(seed.to_string())
     }
@@ -332,6 +381,13 @@ fn is_abandoned(folder: &Path) -> bool {
         Ok(busy) => busy.try_lock().is_ok(),
         Err(_) => true,
     }
+}
+
+/// The family of a linker, and what tells it from others.
+fn name_of_linker(linker: &Linker) -> String {
+    let identity = format!("{} {:?}", linker.version, linker.selection);
+    let Digest(digest) = Digest::of(identity.as_bytes());
+    format!("{}-{}", linker.family.name(), &digest[..8])
 }
 
 fn note_path(executable: &Path) -> PathBuf {
@@ -464,7 +520,7 @@ mod tests {
     fn a_variant_is_found_again_with_its_hash_until_it_is_damaged() {
         let home = tempfile::tempdir().unwrap();
         let cache = Cache::new(home.path().to_owned());
-        let entry = cache.entry(&record(&cache, "a"), &linker("LLD 14"));
+        let entry = cache.entry(&record(&cache, "a"), &linker("LLD 14"), None);
         assert_eq!(entry.find(1), None);
         let path = put(&entry, 1, 3, 0);
         let found = entry.find(1).unwrap();
@@ -474,7 +530,9 @@ mod tests {
         fs::write(&path, b"torn by somebody").unwrap();
         assert_eq!(entry.find(1), None);
         assert_eq!(
-            cache.entry(&Digest::of(b"a"), &linker("LLD 15")).find(1),
+            cache
+                .entry(&Digest::of(b"a"), &linker("LLD 15"), None)
+                .find(1),
             None
         );
     }
@@ -483,7 +541,7 @@ mod tests {
     fn the_longest_unused_go_first_and_none_of_the_request_in_hand() {
         let home = tempfile::tempdir().unwrap();
         let cache = Cache::new(home.path().to_owned());
-        let entry = cache.entry(&record(&cache, "a"), &linker("LLD 14"));
+        let entry = cache.entry(&record(&cache, "a"), &linker("LLD 14"), None);
         let paths: Vec<_> = (1..=4)
             .map(|seed| put(&entry, seed, 100, 100 * u64::from(seed)))
             .collect();
@@ -501,7 +559,7 @@ mod tests {
     fn what_was_found_counts_as_used() {
         let home = tempfile::tempdir().unwrap();
         let cache = Cache::new(home.path().to_owned());
-        let entry = cache.entry(&record(&cache, "a"), &linker("LLD 14"));
+        let entry = cache.entry(&record(&cache, "a"), &linker("LLD 14"), None);
         let paths = [put(&entry, 1, 100, 500), put(&entry, 2, 100, 400)];
         entry.find(1).unwrap();
         cache.trim(limits(150), &BTreeSet::new()).unwrap();
@@ -512,8 +570,8 @@ mod tests {
     fn variants_of_records_that_are_gone_go_before_all_others() {
         let home = tempfile::tempdir().unwrap();
         let cache = Cache::new(home.path().to_owned());
-        let [kept, gone] =
-            ["kept", "gone"].map(|name| cache.entry(&record(&cache, name), &linker("LLD 14")));
+        let [kept, gone] = ["kept", "gone"]
+            .map(|name| cache.entry(&record(&cache, name), &linker("LLD 14"), None));
         let paths = [put(&kept, 1, 100, 900), put(&gone, 1, 100, 0)];
         fs::remove_file(home.path().join("gone.json")).unwrap();
         let racing = shared(home.path()).unwrap().unwrap();
@@ -532,7 +590,7 @@ mod tests {
     fn a_race_keeps_its_links_and_most_of_them_go_when_it_is_over() {
         let home = tempfile::tempdir().unwrap();
         let cache = Cache::new(home.path().to_owned());
-        let entry = cache.entry(&record(&cache, "a"), &linker("LLD 14"));
+        let entry = cache.entry(&record(&cache, "a"), &linker("LLD 14"), None);
         let paths: Vec<_> = (1..=4)
             .map(|seed| put(&entry, seed, 100, 100 * u64::from(seed)))
             .collect();

@@ -130,7 +130,7 @@ fn gather_sections<Elf: FileHeader<Endian = Endianness>>(
 }
 
 /// Returns true if a linker script can name this function section without meaning another one.
-fn can_be_named(name: &[u8]) -> bool {
+pub(crate) fn can_be_named(name: &[u8]) -> bool {
     name.starts_with(b".text.")
         && name
             .iter()
@@ -138,10 +138,10 @@ fn can_be_named(name: &[u8]) -> bool {
 }
 
 /// Sebastiano Vigna's splitmix64: an order need not be drawn better than this.
-struct SplitMix64(u64);
+pub(crate) struct SplitMix64(pub(crate) u64);
 
 impl SplitMix64 {
-    fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

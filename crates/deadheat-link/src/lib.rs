@@ -3,7 +3,8 @@
 //! Two functions with the very same instructions can differ by a third in speed only because of
 //! where the linker put them. This room stands in for the linker driver, keeps what a link was made
 //! from, and makes *neutral links* of it on demand: every function section aligned to 64 bytes, and
-//! all of them shuffled by a seed.
+//! all of them shuffled by a seed. Of several builds they can be *matched*: what the builds share lies
+//! at the same places in all of them.
 //!
 //! ```text
 //! driver's arguments ─record─▶ LinkRecord + aligned inputs ─seed─▶ neutral link
@@ -15,6 +16,7 @@ mod elf;
 mod invocation;
 mod link;
 mod linker;
+mod matched;
 mod note;
 mod options;
 mod placements;

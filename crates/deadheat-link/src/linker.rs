@@ -39,6 +39,11 @@ impl Family {
         }
     }
 
+    /// Returns true if it can be told where each section is to lie. mold takes no linker scripts.
+    pub(crate) fn takes_scripts(self) -> bool {
+        self != Self::Mold
+    }
+
     /// The version in what `--version` prints, if it is one of this family: `LLD 14.0.6`, `mold
     /// 1.10.1`, `GNU ld 2.40`.
     fn version(self, printed: &str) -> Option<String> {

@@ -12,7 +12,8 @@ use serde::Serialize;
 
 use crate::cache::{Cache, CacheEntry, Limits, Variant, WorkFolder};
 use crate::linker::{Family, LinkFailure, Linker, candidates, failure_of};
-use crate::recipe::{Recipe, cores};
+use crate::matched::{Layout, SectionTable};
+use crate::recipe::{Order, Recipe, cores};
 use crate::record::{LinkRecord, StoredInput};
 
 /// The variable that leaves one family of linkers: `lld`, `mold` or `gnu`.
@@ -35,6 +36,12 @@ pub enum Line {
         record: String,
         /// Objects whose functions share one section.
         unsectioned: Vec<String>,
+        /// What other builds share with this one lies at the same places in all of them.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        matched: bool,
+        /// The reason why it does not, where it was asked for.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        unmatched: Option<String>,
     },
     /// They are not, and this is the only line.
     Impossible {
@@ -76,10 +83,19 @@ impl fmt::Display for Line {
 /// `DEADHEAT_CACHE_LIMIT` (bytes, with `K`, `M` or `G`) bounds what is kept below
 /// `.deadheat/links`, which is 1 GiB during a race and 32 MiB after it otherwise.
 ///
+/// With `beside`, other builds of the same program, the links of one seed are matched: the sections
+/// of all builds are in one order, and what they share lies equally far from the start of `.text`
+/// in each. Where that cannot be, the first line says why, and the links are made as without.
+///
 /// Nothing here is an error: what cannot be done is a line of the answer. When `tell` breaks, no
 /// further link is begun.
-pub fn placements(executable: &Path, seeds: &[u32], mut tell: impl FnMut(Line) -> ControlFlow<()>) {
-    match Request::new(executable, seeds) {
+pub fn placements(
+    executable: &Path,
+    beside: &[PathBuf],
+    seeds: &[u32],
+    mut tell: impl FnMut(Line) -> ControlFlow<()>,
+) {
+    match Request::new(executable, beside, seeds) {
         Ok(request) => request.answer(seeds, &mut tell),
         Err(reason) => {
             // It was the last line anyway.
@@ -120,6 +136,10 @@ struct Request {
     link: RecordedLink,
     limits: Limits,
     linker: Linker,
+    /// `None` where no other builds were named, `Err` where they cannot be matched.
+    layout: Option<Result<Layout, String>>,
+    /// The other builds.
+    beside: Vec<PathBuf>,
     entry: CacheEntry,
 }
 
@@ -127,16 +147,24 @@ impl Request {
     /// # Errors
     ///
     /// The reason why there can be no neutral links of this executable.
-    fn new(executable: &Path, seeds: &[u32]) -> Result<Self, String> {
+    fn new(executable: &Path, beside: &[PathBuf], seeds: &[u32]) -> Result<Self, String> {
         let (forced, limits) = settings()?;
         let link = RecordedLink::of(executable)?;
         let first = seeds.first().copied().unwrap_or(1);
-        let linker = link.choose_linker(forced, first)?;
+        let mut linker = link.choose_linker(forced, first)?;
+        let layout = (!beside.is_empty()).then(|| {
+            let (by, layout) = link.beside(beside, linker.clone(), forced, first)?;
+            linker = by;
+            Ok(layout)
+        });
+        let matched = layout.as_ref().and_then(|layout| layout.as_ref().ok());
         Ok(Self {
-            entry: link.cache.entry(&link.record.digest, &linker),
+            entry: link.cache.entry(&link.record.digest, &linker, matched),
             link,
             limits,
             linker,
+            layout,
+            beside: beside.to_owned(),
         })
     }
 
@@ -147,6 +175,8 @@ impl Request {
             linker: self.linker.version.clone(),
             record: self.link.record.digest.0.chars().take(16).collect(),
             unsectioned: self.link.record.unsectioned.clone(),
+            matched: matches!(self.layout, Some(Ok(_))),
+            unmatched: self.layout.clone().and_then(Result::err),
         };
         if tell(first).is_break() {
             return;
@@ -200,11 +230,25 @@ impl Request {
         });
     }
 
+    /// A failure, and how to see it again.
+    fn refusal(&self, failure: &LinkFailure, seed: u32) -> String {
+        let mut again = format!("{} {seed}", self.link.executable.display());
+        for other in &self.beside {
+            again += &format!(" --beside {}", other.display());
+        }
+        format!("{failure}\n(`deadheat placements {again}` links it again)")
+    }
+
+    /// The layout of links that are matched to those of other builds.
+    fn layout(&self) -> Option<&Layout> {
+        self.layout.as_ref()?.as_ref().ok()
+    }
+
     fn place(&self, seed: u32, recipe: &Recipe<'_>) -> Line {
-        let found = self
-            .entry
-            .find(seed)
-            .map_or_else(|| self.link.make(recipe, &self.entry, seed), Ok);
+        let found = self.entry.find(seed).map_or_else(
+            || self.link.make(recipe, &self.entry, self.layout(), seed),
+            Ok,
+        );
         match found {
             Ok(Variant { executable, hash }) => Line::Placed {
                 seed,
@@ -213,10 +257,7 @@ impl Request {
             },
             Err(failure) => Line::Refused {
                 seed,
-                reason: format!(
-                    "{failure}\n(`deadheat placements {} {seed}` links it again)",
-                    self.link.executable.display()
-                ),
+                reason: self.refusal(&failure, seed),
             },
         }
     }
@@ -262,14 +303,19 @@ impl RecordedLink {
         &self,
         recipe: &Recipe<'_>,
         entry: &CacheEntry,
+        layout: Option<&Layout>,
         seed: u32,
     ) -> Result<Variant, LinkFailure> {
+        let order = match layout {
+            Some(layout) => Order::Matched(layout, seed),
+            None => Order::Shuffled(seed),
+        };
         let scratch = self.work_folder.folder.join(seed.to_string());
         let broken = |error: io::Error| failure_of(&error, &self.home);
         std::fs::create_dir_all(&scratch).map_err(broken)?;
         let made = scratch.join("linked");
         let variant = recipe
-            .link(Some(seed), &made, &scratch)
+            .link(order, &made, &scratch)
             .and_then(|()| entry.keep(seed, &made).map_err(broken));
         // Room for the next one; the rest goes with the work folder.
         let _ = std::fs::remove_dir_all(&scratch);
@@ -290,7 +336,7 @@ impl RecordedLink {
         for candidate in candidates(&self.record, forced) {
             let said = match candidate.ask(&self.record) {
                 Err(said) => said,
-                Ok(linker) => match self.try_out(&linker, first) {
+                Ok(linker) => match self.try_out(&linker, None, first) {
                     Ok(()) => {
                         self.cache
                             .choose_linker(&self.record.digest, forced, &linker, &self.work_folder)
@@ -318,14 +364,87 @@ impl RecordedLink {
         })
     }
 
-    /// Checks that a linker can make neutral links. It may fail for one seed, as long as it can
-    /// make the link unshuffled, and shuffled by another seed.
-    fn try_out(&self, linker: &Linker, first: u32) -> Result<(), LinkFailure> {
+    /// A linker and the layout by which it makes links that are matched to those of other builds.
+    fn beside(
+        &self,
+        others: &[PathBuf],
+        chosen: Linker,
+        forced: Option<Family>,
+        first: u32,
+    ) -> Result<(Linker, Layout), String> {
+        let (linker, own) = self.sections(chosen, forced, first)?;
+        if let Some(reason) = own.too_many_for(&linker) {
+            return Err(reason);
+        }
+        let others: Result<Vec<SectionTable>, String> = others
+            .iter()
+            .map(|other| {
+                let other = RecordedLink::of(other)?;
+                let linker = other.choose_linker(forced, first)?;
+                Ok(other.sections(linker, forced, first)?.1)
+            })
+            .collect();
+        let layout = Layout::of(&own, &others?)?;
+        match self.try_out(&linker, Some(&layout), first) {
+            Ok(()) => Ok((linker, layout)),
+            Err(failure) => Err(failure.to_string()),
+        }
+    }
+
+    /// The sections that a linker keeps which can put them where it is told.
+    fn sections(
+        &self,
+        chosen: Linker,
+        forced: Option<Family>,
+        first: u32,
+    ) -> Result<(Linker, SectionTable), String> {
+        let linker = match (chosen.family.takes_scripts(), forced) {
+            (true, _) => chosen,
+            // There is no lld, or it would not do.
+            (false, None) => self.choose_linker(Some(Family::Gnu), first)?,
+            (false, Some(_)) => {
+                return Err(format!(
+                    "{} cannot be told where each section is to lie; lld and GNU ld can",
+                    chosen.version
+                ));
+            }
+        };
+        let digest = &self.record.digest;
+        if let Some(table) = self.cache.known_sections(digest, &linker) {
+            return Ok((linker, table));
+        }
+        let broken = |error: io::Error| failure_of(&error, &self.home).to_string();
+        let scratch = self.work_folder.folder.join("map");
+        std::fs::create_dir_all(&scratch).map_err(broken)?;
+        let (made, map) = (scratch.join("linked"), scratch.join("sections.map"));
+        Recipe::new(&self.record, &self.home, &linker, 1)
+            .link(Order::AsGiven(&map), &made, &scratch)
+            .map_err(|failure| failure.to_string())?;
+        let map = std::fs::read(&map).map_err(broken)?;
+        let table = SectionTable::read(&String::from_utf8_lossy(&map), linker.family);
+        let _ = std::fs::remove_dir_all(&scratch);
+        self.cache
+            .keep_sections(digest, &linker, &table, &self.work_folder)
+            .map_err(broken)?;
+        Ok((linker, table))
+    }
+
+    /// Checks that a linker can make neutral links, or links by a layout. It may fail for one seed,
+    /// as long as it can for another.
+    fn try_out(
+        &self,
+        linker: &Linker,
+        layout: Option<&Layout>,
+        first: u32,
+    ) -> Result<(), LinkFailure> {
         let recipe = Recipe::new(&self.record, &self.home, linker, 1);
-        let entry = self.cache.entry(&self.record.digest, linker);
+        let entry = self.cache.entry(&self.record.digest, linker, layout);
+        if layout.is_some() && entry.is_begun() {
+            return Ok(());
+        }
         let attempt = |seed| match entry.find(seed) {
             Some(_) => Ok(()),
-            None => self.make(&recipe, &entry, seed).map(|_| ()),
+            None => self.make(&recipe, &entry, layout, seed).map(|_| ()),
         };
         let refusal = match attempt(first) {
             Err(refusal @ LinkFailure::Refused { .. }) => refusal,

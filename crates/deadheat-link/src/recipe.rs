@@ -10,6 +10,7 @@ use crate::elf::{FunctionSections, is_executable};
 use crate::linker::{
     Family, LinkFailure, Linker, chosen_linker, driver, failure_of, failure_of_driver, run,
 };
+use crate::matched::Layout;
 use crate::record::{Argument, LinkRecord};
 use crate::response;
 
@@ -19,6 +20,17 @@ const LONG_CALL: usize = 100_000;
 
 /// The bytes, besides twice the executable, that a disk has left which is not full.
 const ROOM: u64 = 1 << 16;
+
+/// The order of the function sections in a link.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Order<'a> {
+    /// That of the inputs, and a map of the link goes into this file.
+    AsGiven(&'a Path),
+    /// Drawn by a seed, for this build alone.
+    Shuffled(u32),
+    /// Drawn by a seed, beside other builds.
+    Matched(&'a Layout, u32),
+}
 
 /// The recipe of a recorded link, to be made again with one linker for any seed.
 #[derive(Debug)]
@@ -51,23 +63,21 @@ impl<'a> Recipe<'a> {
         }
     }
 
-    /// Links into `output`, shuffled by the seed, or in the order of the inputs. All else that has
-    /// to be written goes to `scratch`, a folder of this link.
+    /// Links into `output`, in this order. All else that has to be written goes to `scratch`, a
+    /// folder of this link.
     ///
     /// # Errors
     ///
     /// Whatever kept it from becoming an executable. A torn `output` may be left.
     pub(crate) fn link(
         &self,
-        seed: Option<u32>,
+        order: Order<'_>,
         output: &Path,
         scratch: &Path,
     ) -> Result<(), LinkFailure> {
         let broken = |error: io::Error| failure_of(&error, self.home);
         let mut words = self.words();
-        if let Some(seed) = seed {
-            words.extend(self.shuffle(seed, scratch).map_err(broken)?);
-        }
+        words.extend(self.in_order(order, scratch).map_err(broken)?);
         words.push("-o".to_owned());
         words.push(output.display().to_string());
         let mut command = driver(self.record);
@@ -133,16 +143,24 @@ impl<'a> Recipe<'a> {
         words
     }
 
-    fn shuffle(&self, seed: u32, scratch: &Path) -> io::Result<Vec<String>> {
-        Ok(match self.linker.family {
-            Family::Lld => vec![format!("-Wl,--shuffle-sections=.text*={seed}")],
-            Family::Mold => vec![format!("-Wl,--shuffle-sections={seed}")],
-            Family::Gnu => {
-                let file = scratch.join("order.ld");
-                fs::write(&file, self.sections()?.script(seed))?;
-                linker_word("-Wl,-T,", &file.display().to_string())
+    fn in_order(&self, order: Order<'_>, scratch: &Path) -> io::Result<Vec<String>> {
+        let by_script = |script: String| {
+            let file = scratch.join("order.ld");
+            fs::write(&file, script)?;
+            Ok(linker_word("-Wl,-T,", &file.display().to_string()))
+        };
+        let seed = match order {
+            Order::AsGiven(map) => {
+                return Ok(linker_word("-Wl,-Map,", &map.display().to_string()));
             }
-        })
+            Order::Matched(layout, seed) => return by_script(layout.script(seed)),
+            Order::Shuffled(seed) => seed,
+        };
+        match self.linker.family {
+            Family::Lld => Ok(vec![format!("-Wl,--shuffle-sections=.text*={seed}")]),
+            Family::Mold => Ok(vec![format!("-Wl,--shuffle-sections={seed}")]),
+            Family::Gnu => by_script(self.sections()?.script(seed)),
+        }
     }
 
     fn sections(&self) -> io::Result<&FunctionSections> {

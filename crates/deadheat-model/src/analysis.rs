@@ -86,6 +86,9 @@ pub struct Comparison {
     pub provisional: bool,
     /// The scope of the verdict.
     pub scope: Scope,
+    /// True if the two are builds that were matched in every replicate: what they share lay at the
+    /// same places in both.
+    pub matched: bool,
     /// The effect judged; `None` when none could be formed.
     pub estimate: Option<Estimate>,
     /// The p-value, paid for every look, every candidate and the suite.

@@ -11,6 +11,17 @@ pub struct NeutralLinks {
     /// Object files whose functions share one section, so that they keep their places among each
     /// other however the sections are shuffled.
     pub unsectioned: Vec<String>,
+    /// Whether the links of one replicate are matched to those of the other builds: what the builds
+    /// share lies at the same places in all of them. `Err` says why not, and `None` that nobody asked
+    /// for it or there is no other build.
+    pub matched: Option<Result<(), String>>,
+}
+
+impl NeutralLinks {
+    /// Returns true if they are matched to those of the other builds.
+    pub fn is_matched(&self) -> bool {
+        matches!(self.matched, Some(Ok(())))
+    }
 }
 
 /// One neutral link.
@@ -20,6 +31,8 @@ pub struct NeutralLink {
     pub seed: u32,
     /// The beginning of the SHA-256 of the executable, in hexadecimal.
     pub hash: String,
+    /// What the builds that are raced share lies where it does in the links that the others have.
+    pub matched: bool,
 }
 
 /// Where the code of one contender lay.
@@ -63,6 +76,13 @@ impl Placed {
             .iter()
             .all(|index| matches!(self.contenders.get(*index), Some(Placing::Neutral(_))))
     }
+
+    /// Returns true if these two are builds whose links were matched.
+    pub fn is_matched(&self, baseline: usize, candidate: usize) -> bool {
+        [baseline, candidate].iter().all(|index| {
+            matches!(self.contenders.get(*index), Some(Placing::Neutral(link)) if link.matched)
+        })
+    }
 }
 
 #[cfg(test)]
@@ -74,6 +94,7 @@ mod tests {
         let neutral = Placing::Neutral(NeutralLink {
             seed: 3,
             hash: "00ff".to_owned(),
+            matched: true,
         });
         let placed = |contenders| Placed {
             benchmark: 0,
@@ -84,6 +105,7 @@ mod tests {
         };
         let both = placed(vec![neutral.clone(), neutral.clone(), Placing::Own]);
         assert!(both.is_drawn(0, 1));
+        assert!(both.is_matched(0, 1) && !both.is_matched(0, 2));
         assert!(!both.is_drawn(0, 2), "a candidate in its own place");
         assert!(!both.is_drawn(0, 3), "a candidate nobody knows");
         assert!(!placed(vec![Placing::Own, neutral]).is_drawn(0, 1));

@@ -380,19 +380,21 @@ settings! {
     placement: Placement {
         name: "placement",
         value: "WHICH",
-        kind: ValueKind::Text("write \"neutral\" or \"own\""),
+        kind: ValueKind::Text("write \"neutral\", \"independent\" or \"own\""),
         in_file: None,
         helps: &[
             help(
                 &[Front::Run],
                 "Which links are raced: neutral (of commands linked through 'deadheat link', \
-                 another one per replicate) or own (as they are)",
+                 another one per replicate; builds share its order), independent (each build its \
+                 own order) or own (as they are)",
                 "neutral",
             ),
             help(
                 &[Front::Bench],
                 "Which links are raced: neutral (of programs linked through 'deadheat link', \
-                 another one per replicate and side) or own (as they are)",
+                 another one per replicate; builds share its order), independent (each build its \
+                 own order) or own (as they are)",
                 "neutral",
             ),
             help(

@@ -118,6 +118,8 @@ pub enum Placement {
     /// Neutral ones, another one in every replicate, where there are any.
     #[default]
     Neutral,
+    /// Neutral ones, which builds draw each for itself: nothing is matched.
+    Independent,
     /// The one the user made.
     Own,
 }
@@ -173,8 +175,9 @@ read_by! {
     Metric: |text| Ok(Metric::from_name(text)),
     Placement: |text| match text {
         "neutral" => Ok(Placement::Neutral),
+        "independent" => Ok(Placement::Independent),
         "own" => Ok(Placement::Own),
-        other => Err(format!("'{other}' is none of neutral, own")),
+        other => Err(format!("'{other}' is none of neutral, independent, own")),
     },
     Waiting: |text| match text {
         "auto" => Ok(Waiting::Auto),
@@ -241,6 +244,7 @@ mod tests {
     fn a_placement_is_neutral_or_own() {
         let placement = |text| Placement::read(text);
         assert_eq!(placement("neutral"), Ok(Placement::Neutral));
+        assert_eq!(placement("independent"), Ok(Placement::Independent));
         assert_eq!(placement("own"), Ok(Placement::Own));
         assert!(placement("mine").unwrap_err().contains("'mine'"));
     }

@@ -109,6 +109,11 @@ named! {
             /// The error of the first.
             reason: String,
         } = "links-refused",
+        /// Two builds were placed anew, but not matched, although that was asked for.
+        BuildsUnmatched {
+            /// The reason, if anybody gave one.
+            reason: Option<String>,
+        } = "builds-unmatched",
         /// The estimate on the user's own link lies apart from that on neutral links by more than
         /// the margin.
         OwnLinkApart {

@@ -140,6 +140,7 @@ fn comparison(comparison: &Comparison, source: Source) -> Object {
         )
         .with("provisional", comparison.provisional)
         .with("scope", comparison.scope.name())
+        .with_some("matched", comparison.matched.then_some(true))
         .with("change", estimate.map(change))
         .with("ci", interval.map(ends))
         .with("coverage", interval.map(|_| comparison.coverage()))

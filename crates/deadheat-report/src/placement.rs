@@ -97,6 +97,18 @@ pub(crate) fn refused(seeds: &[u32], reason: &str, glyphs: Glyphs) -> String {
     )
 }
 
+/// That two builds were placed each for itself.
+pub(crate) fn unmatched(reason: Option<&str>, glyphs: Glyphs) -> String {
+    let why = match reason {
+        Some(reason) => format!(" ({})", quoted(reason, glyphs)),
+        None => String::new(),
+    };
+    format!(
+        "The two builds could not be put at the same places{why}, so each was placed for itself, \
+         and the interval is wider by what that does."
+    )
+}
+
 /// That some functions cannot be shuffled.
 pub(crate) fn unsectioned(objects: &[String], glyphs: Glyphs) -> String {
     let objects = texts(objects, &|object| shown(object, 60, glyphs));
@@ -127,6 +139,13 @@ fn quoted(reason: &str, glyphs: Glyphs) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn builds_that_are_not_matched_tell_the_reason_if_there_is_one() {
+        let text = |reason| unmatched(reason, Glyphs::Ascii);
+        assert!(text(Some("mold cannot.")).contains("at the same places (mold cannot), so each"));
+        assert!(text(None).contains("at the same places, so each"));
+    }
 
     #[test]
     fn a_fixed_placement_tells_how_to_draw_it_and_what_went_wrong() {

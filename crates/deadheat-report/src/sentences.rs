@@ -226,8 +226,12 @@ pub(crate) fn dropped(blocks: usize, change: &str) -> String {
 pub fn placement(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
     let mut parts = Vec::new();
     if comparison.scope == Scope::Source {
-        parts
-            .push("this speaks of the source: every replicate had its code placed anew".to_owned());
+        let drawn = "this speaks of the source: every replicate had its code placed anew";
+        let matched = ", and what both builds share at the same places in both";
+        parts.push(format!(
+            "{drawn}{}",
+            if comparison.matched { matched } else { "" }
+        ));
         parts.extend(placement_alone(comparison, glyphs));
     }
     if let Some(own) = &comparison.own_link {

@@ -96,6 +96,7 @@ fn earns_its_place(warning: &Warning, comparison: &Comparison) -> bool {
         | Warning::NoCounters { .. }
         | Warning::WaitingUnread { .. }
         | Warning::ClockFallback { .. } => false,
+        Warning::BuildsUnmatched { .. } => comparison.verdict == Some(Verdict::Inconclusive),
         Warning::PlacementFixed { reason: None } | Warning::Unsectioned { .. } => {
             could_be_placement()
         }
@@ -142,6 +143,7 @@ pub fn is_information(warning: &Warning) -> bool {
             | Warning::PlacementFixed { .. }
             | Warning::LinksRefused { .. }
             | Warning::OwnLinkApart { .. }
+            | Warning::BuildsUnmatched { .. }
             | Warning::Unsectioned { .. }
             | Warning::NoCounters { .. }
             | Warning::WaitingUnread { .. }
@@ -371,6 +373,7 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
             share(*part)
         ),
         Warning::LinksRefused { seeds, reason } => placement::refused(seeds, reason, glyphs),
+        Warning::BuildsUnmatched { reason } => placement::unmatched(reason.as_deref(), glyphs),
         Warning::OwnLinkApart { apart } => placement::apart(*apart, glyphs),
         Warning::ControlSeparated {
             benchmark,

@@ -12,13 +12,14 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use deadheat::parts::analysis::{Options, analyse};
-use deadheat::parts::engine::Unwatched;
+use deadheat::parts::engine::{LinkProgram, Unwatched};
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::model::{
     Benchmark, Contender, EndReason, FunctionCalls, Metric, Pinning, Program, RaceSettings,
     TimeLimit, WorkerCalls, Workload,
 };
 use deadheat::parts::report::{TextOptions, to_text};
+use deadheat::parts::settings::Placement;
 use deadheat::parts::{
     BenchmarkRace, Entries, RaceOutcome, ResumeOptions, inspect_program, race_benchmarks,
     resume_race,
@@ -77,7 +78,7 @@ fn resume(words: &[&str]) -> Result<Status, Failure> {
     let options = ResumeOptions {
         more: more.parse().expect("a number"),
         timeout: Some(Duration::from_secs(60)),
-        placements: Some(helper.into()),
+        placements: Some(LinkProgram::new(helper.into())),
         ..ResumeOptions::default()
     };
     told(&resume_race(file.as_ref(), &options, &mut Unwatched)?)
@@ -112,7 +113,11 @@ fn settings(words: &[&str]) -> BenchmarkRace {
             "--blocks" => race.settings.blocks = Some(number()),
             "--control" => race.settings.control = Some(*value == "yes"),
             "--max-replicates" => race.settings.max_replicates = Some(number()),
-            "--placements" => race.placements = Some(value.into()),
+            "--placements" => race.placements = Some(LinkProgram::new(value.into())),
+            "--independently" => {
+                let program = LinkProgram::by(Placement::Independent, Some(value.into()));
+                race.placements = program;
+            }
             "--pin" => race.settings.pin = Some(Pinning::parse(value).expect("cores")),
             "--save" => race.save = Some(value.into()),
             "--threads" | "--waiting" => {}

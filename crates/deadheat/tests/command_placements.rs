@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::{Mutex, MutexGuard};
 
 use deadheat::parts::command_race::CommandRaceSpec;
-use deadheat::parts::engine::Unwatched;
+use deadheat::parts::engine::{LinkProgram, Unwatched};
 use deadheat::parts::model::{Placing, RaceSettings, Run};
 use deadheat::parts::{
     RaceError, RaceOptions, RaceOutcome, ResumeOptions, race_commands, resume_race,
@@ -41,6 +41,12 @@ impl Track {
             r#"#!/bin/sh
 exe=$2
 shift 2
+seeds= beside= matched=
+while [ $# -gt 0 ]; do
+  case $1 in --beside) beside=$2; shift;; *) seeds="$seeds $1";; esac
+  shift
+done
+set -- $seeds
 links={folder}/links/$(basename "$exe")
 mkdir -p "$links"
 echo "$(basename "$exe") $@" >> {folder}/asked
@@ -48,7 +54,7 @@ for child in $(cat /proc/$PPID/task/*/children); do
   [ $child = $$ ] || echo "child $(cat /proc/$child/task/*/children)" >> {folder}/processes
 done
 placed() {{ echo '{{"placed":{{"seed":'$seed',"executable":"'$links/$seed'","hash":"0"}}}}'; }}
-echo '{{"links":{{"executable":"x","linker":"COPIED 1","record":"00","unsectioned":[]}}}}'
+echo '{{"links":{{"executable":"x","linker":"COPIED 1","record":"00","unsectioned":[]'$matched'}}}}'
 for seed; do
 {for_each}
 done
@@ -95,7 +101,7 @@ done
             save: Some(self.path("run.jsonl")),
             folder: PathBuf::new(),
             shown: 2,
-            placements: Some(self.path("helper")),
+            placements: Some(LinkProgram::new(self.path("helper"))),
             open: false,
         }
     }
@@ -230,8 +236,28 @@ fn a_control_draws_for_itself_unless_all_share_a_link() {
     let run = track.raced(6, &commands, true).unwrap();
     assert_eq!(seeds(&run, 0), seeds(&run, 2));
     let run = track.raced(6, &commands[..1], true).unwrap();
-    assert_ne!(seeds(&run, 0), seeds(&run, 1), "a command against itself");
+    assert_eq!(seeds(&run, 0), seeds(&run, 1), "a command against itself");
     assert_eq!(run.header.plan.own_link_of(0), None, "nothing to compare");
+}
+
+#[test]
+fn builds_that_can_be_matched_share_the_seed_and_so_does_their_control() {
+    let track = Track::new(COPY);
+    let helper = fs::read_to_string(track.path("helper")).unwrap();
+    let matched = r#"[ -n "$beside" ] && matched=',"matched":true'
+set -- $seeds"#;
+    track.install("helper", &helper.replace("set -- $seeds", matched));
+    let [old, new] = ["old", "new"].map(|name| track.tool(name, true));
+    let builds = [track.noting(&old), track.noting(&new)];
+    let run = track.raced(6, &builds, true).unwrap();
+    let drawn = [0, 1, 2].map(|contender| seeds(&run, contender));
+    assert!(drawn.iter().all(|side| *side == drawn[0]), "{drawn:?}");
+    assert!(run.placed.iter().all(|placed| placed.is_matched(0, 1)));
+    // Each from a link of its own file.
+    let ran = track.lines("ran").join("\n");
+    for (name, seed) in [("old", drawn[0][0]), ("new", drawn[1][0])] {
+        assert!(ran.contains(&format!("/links/{name}/{seed} ")), "{ran}");
+    }
 }
 
 #[test]

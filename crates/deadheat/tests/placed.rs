@@ -46,6 +46,7 @@ impl Contenders for PlacedContenders {
             Placing::Neutral(NeutralLink {
                 seed,
                 hash: format!("{seed:016x}"),
+                matched: false,
             })
         };
         let refused = RefusedLink {
@@ -96,6 +97,7 @@ fn header(blocks_per_replicate: u32) -> RunHeader {
                 executable: "twins".to_owned(),
                 made_by: Ok("LLD 14.0.6".to_owned()),
                 unsectioned: vec!["libold.a(k.o)".to_owned()],
+                matched: None,
             }],
             ..Environment::default()
         },

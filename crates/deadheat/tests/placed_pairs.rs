@@ -13,6 +13,9 @@ use deadheat::parts::model::{NeutralLink, Placed, Placing, Run};
 
 use track::{Finished, Track, example};
 
+/// A helper that matches the builds it is told of.
+const MATCHED: &str = r#"[ -n "$beside" ] && matched=',"matched":true'"#;
+
 /// What a helper does with every seed; `$exe`, `$name` and `$links` are there.
 const COPY: &str = r#"cp "$exe" "$links/$name-$seed"; placed"#;
 
@@ -28,13 +31,19 @@ fn linked(before: &str, for_each: &str) -> Track {
 exe=$2
 name=$(basename "$exe")
 shift 2
+seeds= beside= matched=
+while [ $# -gt 0 ]; do
+  case $1 in --beside) beside=$2; shift;; *) seeds="$seeds $1";; esac
+  shift
+done
+set -- $seeds
 links={folder}/links
 mkdir -p "$links"
 echo "$name $@" >> {folder}/asked
 placed() {{ echo '{{"placed":{{"seed":'$seed',"executable":"'$links/$name-$seed'","hash":"00'$seed'"}}}}'; }}
 refused() {{ echo '{{"refused":{{"seed":'$seed',"reason":"the jump is too far"}}}}'; }}
 {before}
-echo '{{"links":{{"executable":"x","linker":"COPIED 1","record":"00","unsectioned":[]}}}}'
+echo '{{"links":{{"executable":"x","linker":"COPIED 1","record":"00","unsectioned":[]'$matched'}}}}'
 for seed; do
 {for_each}
 done
@@ -62,14 +71,14 @@ fn record(track: &Track, name: &str) {
 }
 
 fn race(track: &Track, old: &str, new: &str) -> Finished {
+    raced(track, "--placements", old, new)
+}
+
+/// Raced on the links of the helper, which it is named as by this option.
+fn raced(track: &Track, helped: &str, old: &str, new: &str) -> Finished {
     let helper = track.path("helper");
     let options = ["--max-replicates", "8", "--blocks", "2", "--alpha", "1e-60"];
-    let made_by = [
-        "--save",
-        "run.jsonl",
-        "--placements",
-        helper.to_str().unwrap(),
-    ];
+    let made_by = ["--save", "run.jsonl", helped, helper.to_str().unwrap()];
     let sides = ["+", "fine/work@once", old, "vs", new];
     track.run(&[&["race"], &options[..], &made_by, &sides].concat())
 }
@@ -120,6 +129,106 @@ fn each_build_draws_links_of_its_own_and_the_own_links_stand_beside() {
         ("new", 1),
     ];
     assert_eq!(asked, calls);
+}
+
+/// The builds of every replicate ran on links of one seed that are matched, or none did.
+fn are_matched(run: &Run) -> bool {
+    let matched: Vec<bool> = run.placed.iter().map(|one| one.is_matched(0, 1)).collect();
+    assert!(matched.iter().all(|one| *one == matched[0]), "{matched:?}");
+    assert_eq!(seeds(run, 0) == seeds(run, 1), matched[0]);
+    matched[0]
+}
+
+#[test]
+fn builds_that_can_be_matched_share_the_seed_of_every_replicate() {
+    let track = linked(MATCHED, COPY);
+    let told = race(&track, "./old", "./new").ends_with(0);
+    let run = told.run.as_ref().unwrap();
+    assert!(are_matched(run), "{told:?}");
+    let distinct: BTreeSet<u32> = seeds(run, 0).into_iter().collect();
+    assert_eq!(distinct.len(), 8);
+    let facts = &run.header.environment.neutral_links;
+    assert!(facts.iter().all(|links| links.is_matched()), "{facts:?}");
+    // Taken up again, they still do.
+    let helper = track.path("helper");
+    let told = track.run(&["resume", "run.jsonl", "3", helper.to_str().unwrap()]);
+    let run = told.ends_with(0).run.unwrap();
+    assert_eq!(run.placed.len(), 11);
+    assert!(are_matched(&run));
+}
+
+#[test]
+fn builds_draw_each_for_itself_when_asked_to() {
+    let track = linked(MATCHED, COPY);
+    let told = raced(&track, "--independently", "./old", "./new").ends_with(0);
+    let run = told.run.as_ref().unwrap();
+    assert!(!are_matched(run), "{told:?}");
+    let facts = &run.header.environment.neutral_links;
+    assert!(facts.iter().all(|links| links.matched.is_none()));
+}
+
+#[test]
+fn where_one_build_cannot_be_matched_none_is_and_the_reason_is_kept() {
+    let before =
+        format!(r#"{MATCHED}; [ $name = new ] && matched=',"unmatched":"mold takes no order"'"#);
+    let track = linked(&before, COPY);
+    let told = race(&track, "./old", "./new").ends_with(0);
+    let run = told.run.as_ref().unwrap();
+    assert!(!are_matched(run), "{told:?}");
+    assert!(!seeds(run, 0).contains(&0), "still neutral");
+    let no = Some(Err("mold takes no order".to_owned()));
+    let facts = &run.header.environment.neutral_links;
+    assert!(facts.iter().all(|links| links.matched == no), "{facts:?}");
+    told.tells("could not be put at the same places (mold takes no order)");
+}
+
+#[test]
+fn a_link_refused_on_one_side_is_replaced_on_both_where_they_are_matched() {
+    let refuse = format!(
+        "if [ $name = new ] && [ $# = 6 ] && [ $seed = $1 ]; then refused; else {COPY}; fi"
+    );
+    let track = linked(MATCHED, &refuse);
+    let told = race(&track, "./old", "./new").ends_with(0);
+    let run = told.run.as_ref().unwrap();
+    assert!(are_matched(run), "{told:?}");
+    let [refused] = &run.placed[0].refused[..] else {
+        panic!("{told:?}");
+    };
+    assert_eq!(refused.reason, "'new': the jump is too far");
+    assert_ne!(refused.seed, seeds(run, 0)[0]);
+}
+
+#[test]
+fn a_matched_link_that_breaks_the_build_loaded_last_takes_the_other_along() {
+    let crash = format!(
+        r#"if [ $# = 6 ] && [ $seed = $1 ] && [ $name = old ]
+then
+    echo '#!/bin/sh' > "$links/draft"; echo 'exit 9' >> "$links/draft"
+    install "$links/draft" "$links/$name-$seed"; placed
+else {COPY}; fi"#
+    );
+    // Whichever of the two is loaded first.
+    for name in ["old", "new"] {
+        let track = linked(MATCHED, &crash.replace("= old", &format!("= {name}")));
+        let told = race(&track, "./old", "./new").ends_with(0);
+        let run = told.run.as_ref().unwrap();
+        assert!(are_matched(run), "{told:?}");
+        assert_eq!(run.placed[0].refused.len(), 1, "{told:?}");
+    }
+}
+
+#[test]
+fn matched_links_that_are_refused_again_and_again_give_way_to_plain_ones() {
+    let refuse = format!("if [ -n \"$matched\" ]; then refused; else {COPY}; fi");
+    let track = linked(MATCHED, &refuse);
+    let told = race(&track, "./old", "./new").ends_with(0);
+    let run = told.run.as_ref().unwrap();
+    assert!(
+        run.placed
+            .iter()
+            .all(|one| one.is_drawn(0, 1) && !one.is_matched(0, 1))
+    );
+    told.tells("could not be put at the same places ('old': the jump is too far)");
 }
 
 #[test]
@@ -176,8 +285,8 @@ fn a_race_of_builds_as_they_were_linked_gets_no_links_when_it_is_taken_up() {
 }
 
 #[test]
-fn a_control_has_links_and_a_process_of_its_own() {
-    let track = linked("", COPY);
+fn a_control_has_a_process_of_its_own_and_is_matched_like_a_build() {
+    let track = linked(MATCHED, COPY);
     let helper = track.path("helper");
     let options = ["--max-replicates", "6", "--blocks", "2", "--control", "yes"];
     let made_by = [
@@ -191,8 +300,7 @@ fn a_control_has_links_and_a_process_of_its_own() {
     let told = told.ends_with(0);
     let run = told.run.as_ref().unwrap();
     let drawn = [0, 1, 2].map(|side| seeds(run, side));
-    let distinct: BTreeSet<u32> = drawn.iter().flatten().copied().collect();
-    assert_eq!(distinct.len(), 18, "{drawn:?}");
+    assert!(drawn.iter().all(|side| *side == drawn[0]), "{drawn:?}");
     let contenders = run.placed[0].contenders.len();
     assert_eq!((contenders, run.placed.len()), (3, 6));
     assert!(
@@ -204,16 +312,14 @@ fn a_control_has_links_and_a_process_of_its_own() {
 }
 
 #[test]
-fn one_file_on_both_sides_is_placed_twice() {
-    let track = linked("", COPY);
-    let told = race(&track, "./old", "./old").ends_with(0);
-    let run = told.run.as_ref().unwrap();
-    let (old, new) = (seeds(run, 0), seeds(run, 1));
-    assert!(
-        old.iter().zip(&new).all(|(old, new)| old != new),
-        "{old:?} {new:?}"
-    );
-    assert_eq!(run.header.environment.neutral_links.len(), 1, "{told:?}");
+fn one_file_on_both_sides_is_matched_with_itself_or_placed_twice() {
+    for (option, matched) in [("--placements", true), ("--independently", false)] {
+        let track = linked("", COPY);
+        let told = raced(&track, option, "./old", "./old").ends_with(0);
+        let run = told.run.as_ref().unwrap();
+        assert_eq!(are_matched(run), matched, "{told:?}");
+        assert_eq!(run.header.environment.neutral_links.len(), 1, "{told:?}");
+    }
 }
 
 #[test]

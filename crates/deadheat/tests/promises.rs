@@ -280,6 +280,7 @@ fn placed(replicate: u32) -> Placed {
     let link = Placing::Neutral(NeutralLink {
         seed: replicate + 1,
         hash: "00".to_owned(),
+        matched: false,
     });
     Placed {
         benchmark: 0,

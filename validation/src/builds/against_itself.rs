@@ -17,7 +17,7 @@ pub fn section(setting: &Setting) -> Section {
     let mut section = Section {
         text: "## Builds against their copies\n\n\
                Every faster or slower is wrong. At the defaults (alpha 5 %, margin 1 %); a replicate is a fresh process per \
-               side. On neutral links each side has another placement in every replicate, drawn on its own. The bounds are \
+               side. On neutral links every replicate has another placement, the same for both sides. The bounds are \
                those of Clopper and Pearson; the last column is the largest count that a true share of alpha exceeds in less \
                than 1 % of such experiments.\n\n\
                | program | scope | benchmarks | faster or slower | 95 % bounds | dead heat | too close to call | chance allows | seconds each |\n\

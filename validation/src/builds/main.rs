@@ -14,6 +14,7 @@
 mod against_itself;
 mod google;
 mod hand_over;
+mod matched;
 mod one_percent;
 mod overhead;
 mod revisions;
@@ -57,6 +58,7 @@ fn main() {
         ("builds against their copies", against_itself::section),
         ("a difference of 1 %", one_percent::section),
         ("20 ms and every core taken", one_percent::loaded),
+        ("matched links", matched::section),
         ("Google Benchmark executables", google::section),
         ("the same revisions once more", revisions::section),
     ];

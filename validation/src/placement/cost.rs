@@ -42,11 +42,14 @@ pub fn section(setting: &Setting) -> Section {
     // The first of each meets cold caches of the system.
     own.link(false);
     answered(&linked, &some(1), false);
-    let in_batches = in_turns(
-        rounds,
-        || answered(&linked, &some(BATCH), true),
-        || (0..BATCH).map(|_| own.link(true)).sum(),
-    );
+    let own_batch = || (0..BATCH).map(|_| own.link(true)).sum();
+    let in_batches = in_turns(rounds, || answered(&linked, &some(BATCH), true), own_batch);
+    let beside_itself = || {
+        let mut command = linked.placements(some(BATCH).into_iter());
+        command.arg("--beside").arg(&linked.executable);
+        answered_by(&command, BATCH as usize, true)
+    };
+    let matched = in_turns(rounds, beside_itself, own_batch);
     let alone = in_turns(
         rounds,
         || answered(&linked, &some(1), false),
@@ -63,6 +66,7 @@ pub fn section(setting: &Setting) -> Section {
     told(&Costs {
         megabytes,
         in_batches,
+        matched,
         alone,
         fresh,
         cached,
@@ -74,6 +78,8 @@ struct Costs {
     megabytes: f64,
     /// A neutral link in own ones, as one of a few asked for together.
     in_batches: Vec<f64>,
+    /// The same of links that are matched, here to those of the very same build.
+    matched: Vec<f64>,
     /// The same, asked for alone.
     alone: Vec<f64>,
     /// Seconds for all links of a race.
@@ -90,7 +96,7 @@ fn told(costs: &Costs) -> Section {
          with seeds it has never seen, from its start to its end. Both in turns, median (range) over rounds. A race asks \
          for {BATCH} links before its first look, and for some more before each later one; here those {BATCH} are made on one \
          core, one after the other, as are {BATCH} own links, so that no second core helps. {LINKS} links are what a race of 40 \
-         replicates needs; 40 seeds never seen, then the same again, on {} cores.\n\n\
+         replicates needs; matched links are asked for beside the same executable, so that all is put in its place by a script and nothing is padded; 40 seeds never seen, then the same again, on {} cores.\n\n\
          | what | rounds | |\n| --- | --- | --- |\n",
         costs.megabytes,
         cores()
@@ -100,6 +106,12 @@ fn told(costs: &Costs) -> Section {
         "| {BATCH} neutral links / {BATCH} of the user's own, one core | {} | {} |",
         costs.in_batches.len(),
         plain_spread(&costs.in_batches, 3)
+    );
+    let _ = writeln!(
+        text,
+        "| {BATCH} matched links / {BATCH} of the user's own, one core | {} | {} |",
+        costs.matched.len(),
+        plain_spread(&costs.matched, 3)
     );
     let _ = writeln!(
         text,
@@ -121,12 +133,19 @@ fn told(costs: &Costs) -> Section {
         spread(&costs.cached, 3)
     );
     let ratio = median(costs.in_batches.iter().copied());
+    let matched = median(costs.matched.iter().copied());
     let bars = vec![
         Bar::told(
             format!("{BATCH} neutral links / {BATCH} of the user's own, median"),
             format!("at most {RATIO}"),
             up(ratio, 3),
             ratio <= RATIO,
+        ),
+        Bar::told(
+            format!("{BATCH} matched links / {BATCH} of the user's own, median"),
+            format!("at most {RATIO}"),
+            up(matched, 3),
+            matched <= RATIO,
         ),
         Bar::at_most(
             format!("{LINKS} neutral links on {} cores, longest", cores()),
@@ -170,13 +189,22 @@ fn in_turns(
 
 /// Seconds until all these seeds are answered with a link.
 fn answered(linked: &Linked, seeds: &[u32], one_core: bool) -> f64 {
-    let mut command = on(one_core, &linked.placements(seeds.iter().copied()));
+    answered_by(
+        &linked.placements(seeds.iter().copied()),
+        seeds.len(),
+        one_core,
+    )
+}
+
+/// Seconds until a request is answered with so many links.
+fn answered_by(request: &Command, links: usize, one_core: bool) -> f64 {
+    let mut command = on(one_core, request);
     let start = Instant::now();
     let output = command.output().expect("links can be asked for");
     let seconds = start.elapsed().as_secs_f64();
     let text = String::from_utf8_lossy(&output.stdout);
     let placed = text.lines().filter(|line| line.starts_with("{\"placed\""));
-    assert_eq!(placed.count(), seeds.len(), "{text}");
+    assert_eq!(placed.count(), links, "{text}");
     seconds
 }
 
@@ -265,17 +293,18 @@ mod tests {
         let costs = |ratio: f64, fresh: f64, cached: f64| Costs {
             megabytes: 3.0,
             in_batches: vec![ratio, 0.9, 9.0],
+            matched: vec![ratio],
             alone: vec![1.9],
             fresh: vec![1.0, fresh],
             cached: vec![0.1, cached],
         };
         let kept = told(&costs(1.3, 10.0, 0.3));
-        assert!(table(&kept.bars).contains("All 3 bars are kept."));
+        assert!(table(&kept.bars).contains("All 4 bars are kept."));
         assert!(
             kept.text
                 .contains("one core | 3 | 1.300 (0.900 to 9.000) |")
         );
         let missed = told(&costs(1.31, 10.1, 0.31));
-        assert!(table(&missed.bars).contains("**3 of 3 bars are missed.**"));
+        assert!(table(&missed.bars).contains("**4 of 4 bars are missed.**"));
     }
 }

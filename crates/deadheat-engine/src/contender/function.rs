@@ -1,7 +1,6 @@
 //! Functions in worker processes: fresh ones for every replicate.
 
 #[cfg(feature = "commands")]
-#[cfg(feature = "commands")]
 use std::path::Path;
 
 use deadheat_model::{
@@ -18,7 +17,7 @@ use crate::function::fill;
 use crate::function_failure::{FunctionError, FunctionFailure};
 use crate::interrupt::Interrupts;
 use crate::order::Moment;
-use crate::placement::{Helper, Links, Placements};
+use crate::placement::{Helper, Links, Place, Placements, matched};
 use crate::random::{Purpose, shuffle};
 use crate::session::Contenders;
 use crate::worker::{Baton, Relay, Reply, Request};
@@ -37,6 +36,8 @@ pub struct FunctionContenders<'a> {
     /// By program: its executable and what links are made from, or why there are
     /// none any more; `None` where there never were any.
     known: Vec<Option<(Executable, Result<Links, String>)>>,
+    /// They are builds whose neutral links are matched.
+    matched: bool,
     placements: Placements,
     /// Where the code lies in the replicate that has just begun.
     placed: Option<Placed>,
@@ -62,6 +63,7 @@ impl<'a> FunctionContenders<'a> {
             layouts: Vec::new(),
             helper,
             known: Vec::new(),
+            matched: false,
             placements: Placements::default(),
             placed: None,
             running: None,
@@ -116,14 +118,28 @@ impl<'a> FunctionContenders<'a> {
             .map(|benchmark| self.layout(benchmark));
         self.layouts = layouts.collect::<Result<_, _>>()?;
         let mut placements = Placements::default();
-        let mut places = Vec::new();
+        let mut places: Vec<Option<Place>> = Vec::new();
+        let mut builds: Vec<(Executable, Result<Links, String>)> = Vec::new();
         for (program, known) in self.known.iter().enumerate() {
-            places.push(known.clone().zip(self.helper.as_ref()).map(
-                |((executable, links), helper)| {
-                    let drawn = [program as u64, 0, 0];
-                    placements.add(helper, executable, &links, plan, drawn)
-                },
-            ));
+            let Some(((executable, links), helper)) = known.clone().zip(self.helper.as_ref())
+            else {
+                places.push(None);
+                continue;
+            };
+            places.push(Some(if self.matched {
+                let same = builds.iter().position(|(build, _)| *build == executable);
+                let side = same.unwrap_or(builds.len());
+                if same.is_none() {
+                    builds.push((executable, links));
+                }
+                Place { placer: 0, side }
+            } else {
+                let drawn = [program as u64, 0, 0];
+                placements.add(helper, vec![(executable, links)], plan, drawn, false)
+            }));
+        }
+        if let (Some(helper), false) = (&self.helper, builds.is_empty()) {
+            placements.add(helper, builds, plan, [0; 3], true);
         }
         for layout in &self.layouts {
             let place = |contender| {
@@ -228,31 +244,58 @@ impl FunctionContenders<'_> {
         let Some(helper) = self.helper.clone() else {
             return Ok(Vec::new());
         };
-        let mut facts = Vec::new();
-        let mut unrecorded = Vec::new();
-        for program in self.workers.programs.iter() {
-            let found = Executable::at(&program.executable);
-            let recorded = found.as_ref().is_ok_and(Executable::has_record);
-            if !self.workers.programs.is_own(program) && !recorded {
-                self.known.push(None);
-                let named = program.executable.display().to_string();
-                unrecorded.push(Links::facts(named, Err(UNRECORDED.to_owned())));
-                continue;
+        let programs = &self.workers.programs;
+        let files: Vec<Option<Result<Executable, String>>> = programs
+            .iter()
+            .map(|program| {
+                let found = Executable::at(&program.executable);
+                let recorded = found.as_ref().is_ok_and(Executable::has_record);
+                (recorded || programs.is_own(program)).then_some(found)
+            })
+            .collect();
+        // The same file on several sides is one build.
+        let mut builds: Vec<&Executable> = Vec::new();
+        for build in files.iter().flatten().flatten() {
+            if !builds.contains(&build) {
+                builds.push(build);
             }
-            let fact = match found {
-                Ok(executable) => {
-                    let links = helper.ask(&executable, &[], self.workers.interrupts)?.links;
-                    let fact = Links::facts(executable.path.display().to_string(), links.clone());
-                    let known = links.is_ok().then_some((executable, links));
-                    self.known.push(known);
-                    fact
-                }
-                Err(reason) => {
+        }
+        let mut links = Vec::new();
+        for build in &builds {
+            let others = builds.iter().copied();
+            let beside = others.filter(|other| helper.matching() && other != build);
+            links.push(
+                helper
+                    .ask(build, beside, &[], self.workers.interrupts)?
+                    .links,
+            );
+        }
+        self.matched = match &mut links[..] {
+            [Ok(alone)] if helper.matching() && files.iter().flatten().count() > 1 => {
+                alone.matched = Some(Ok(()));
+                true
+            }
+            links => matched(links),
+        };
+        let (mut facts, mut unrecorded) = (Vec::new(), Vec::new());
+        for (program, file) in programs.iter().zip(&files) {
+            let named = program.executable.display().to_string();
+            let (known, fact) = match file {
+                None => {
+                    unrecorded.push(Links::facts(named, Err(UNRECORDED.to_owned())));
                     self.known.push(None);
-                    Links::facts(program.executable.display().to_string(), Err(reason))
+                    continue;
+                }
+                Some(Err(reason)) => (None, Links::facts(named, Err(reason.clone()))),
+                Some(Ok(file)) => {
+                    let at = builds.iter().position(|build| *build == file);
+                    let links = links[at.unwrap_or_default()].clone();
+                    let named = file.path.display().to_string();
+                    let known = links.is_ok().then(|| (file.clone(), links.clone()));
+                    (known, Links::facts(named, links))
                 }
             };
-            // The same file on both sides.
+            self.known.push(known);
             if !facts.contains(&fact) {
                 facts.push(fact);
             }
@@ -277,6 +320,11 @@ impl FunctionContenders<'_> {
     ) -> Result<(), EngineError> {
         for benchmark in &plan.benchmarks {
             self.layout(benchmark)?;
+        }
+        if let Some(helper) = &mut self.helper
+            && !before.iter().any(NeutralLinks::is_matched)
+        {
+            helper.draw_independently();
         }
         self.neutral_links()?;
         let had = |file: &Executable| {
@@ -346,11 +394,18 @@ impl FunctionContenders<'_> {
         let mut process_slots: Vec<usize> = (0..layout.process_slots.len()).collect();
         let mut coin = self.workers.stream(Purpose::Loading, position.place);
         shuffle(&mut coin, &mut process_slots);
-        let mut team = Vec::new();
-        for process_slot in process_slots {
-            let baton = batons.ends.get(process_slot);
-            team.push(self.linked(position, process_slot, first, baton)?);
-        }
+        let mut team = loop {
+            let mut team = Vec::new();
+            for process_slot in process_slots.iter().copied() {
+                let baton = batons.ends.get(process_slot);
+                team.push(self.linked(position, process_slot, first, baton)?);
+            }
+            // Another link of one build takes those of the builds it is matched with along.
+            if self.is_on_its_links(&layout, &team, first)? {
+                break team;
+            }
+            leave(team);
+        };
         team.sort_by_key(|session| session.process_slot);
         if self.placements.concerns(benchmark) {
             let link = |contender| team[layout.process_slot_of(contender)].variant.as_ref();
@@ -373,6 +428,27 @@ impl FunctionContenders<'_> {
             relay,
         });
         Ok(())
+    }
+
+    /// Returns whether every process of a team runs on the link that its replicate has by now.
+    fn is_on_its_links(
+        &mut self,
+        layout: &ProcessLayout,
+        team: &[WorkerSession],
+        first: &Block,
+    ) -> Result<bool, EngineError> {
+        let (benchmark, replicate) = (first.benchmark, first.replicate);
+        for session in team {
+            let contender = layout.contender_of(session.process_slot, 0);
+            let interrupts = self.workers.interrupts;
+            let link = self
+                .placements
+                .link(benchmark, contender, replicate, interrupts)?;
+            if link != session.variant {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// A warm process on the first link that stands the trial, or on the

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-use deadheat_model::{Json, NeutralLink, NeutralLinks, Object, RefusedLink};
+use deadheat_model::{Json, NeutralLink, NeutralLinks, Object, Placement, RefusedLink};
 use nix::sched::{CpuSet, sched_getaffinity};
 use nix::unistd::Pid;
 
@@ -16,22 +16,38 @@ use crate::subprocess::{self, run_captured};
 /// Time that the links of a large program may take until the first is there.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// A program that understands `placements EXECUTABLE SEED…`.
+/// A program that understands `placements EXECUTABLE SEED… --beside OTHER…`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkProgram {
     /// Its executable.
     pub executable: PathBuf,
     /// Time that it may say nothing before it is given up.
     pub patience: Duration,
+    /// Builds that are raced against each other are linked alike, where they can be.
+    pub matching: bool,
 }
 
 impl LinkProgram {
-    /// This program, with five minutes for every link.
+    /// This program, with five minutes for every link, which links builds alike.
     pub fn new(executable: PathBuf) -> Self {
         Self {
             executable,
             patience: PATIENCE,
+            matching: true,
         }
+    }
+
+    /// This program, as a choice of links has it; `None` where none are to be made.
+    pub fn by(placement: Placement, executable: Option<PathBuf>) -> Option<Self> {
+        let matching = match placement {
+            Placement::Neutral => true,
+            Placement::Independent => false,
+            Placement::Own => return None,
+        };
+        Some(Self {
+            matching,
+            ..Self::new(executable?)
+        })
     }
 }
 
@@ -42,19 +58,26 @@ pub(crate) struct Links {
     /// Names what the links are made from.
     pub(crate) record: String,
     pub(crate) unsectioned: Vec<String>,
+    /// Whether they are matched to those of other builds; `None` where no others were named.
+    pub(crate) matched: Option<Result<(), String>>,
 }
 
 impl Links {
     /// The record, in a run, of neutral links of an executable.
     pub(crate) fn facts(executable: String, links: Result<Links, String>) -> NeutralLinks {
-        let (made_by, unsectioned) = match links {
-            Ok(links) => (Ok(links.linker), links.unsectioned),
-            Err(reason) => (Err(reason), Vec::new()),
-        };
-        NeutralLinks {
-            executable,
-            made_by,
-            unsectioned,
+        match links {
+            Ok(links) => NeutralLinks {
+                executable,
+                made_by: Ok(links.linker),
+                unsectioned: links.unsectioned,
+                matched: links.matched,
+            },
+            Err(reason) => NeutralLinks {
+                executable,
+                made_by: Err(reason),
+                unsectioned: Vec::new(),
+                matched: None,
+            },
         }
     }
 }
@@ -86,11 +109,23 @@ impl Helper {
         }
     }
 
-    /// Asks for links by these seeds, or with none only whether links are
-    /// possible. When this returns no linker runs any more.
-    pub(crate) fn ask(
+    /// Returns whether builds that are raced against each other are to be linked alike.
+    pub(crate) fn matching(&self) -> bool {
+        self.program.matching
+    }
+
+    /// Has builds drawn each for itself from now on.
+    #[cfg(feature = "commands")]
+    pub(crate) fn draw_independently(&mut self) {
+        self.program.matching = false;
+    }
+
+    /// Asks for links by these seeds, matched to those of the builds `beside`, or with no seeds
+    /// only whether links are possible. When this returns no linker runs any more.
+    pub(crate) fn ask<'a>(
         &self,
         executable: &Executable,
+        beside: impl IntoIterator<Item = &'a Executable>,
         seeds: &[u32],
         interrupts: &Interrupts,
     ) -> Result<Answer, EngineError> {
@@ -100,6 +135,9 @@ impl Helper {
             .arg(&executable.path)
             .args(seeds.iter().map(u32::to_string))
             .env_remove(PLACEMENTS_VARIABLE);
+        for other in beside {
+            command.arg("--beside").arg(&other.path);
+        }
         let (cores, patience) = (self.cores.as_ref(), Some(self.program.patience));
         let printed = subprocess::Answer::Printed;
         let captured = run_captured(command, printed, cores, patience, interrupts)?;
@@ -189,12 +227,18 @@ impl Line {
                     let texts = list.as_list()?.iter();
                     texts.map(|text| Some(text.as_text()?.to_owned())).collect()
                 })?,
+                matched: match (said.get("matched"), said.get("unmatched")) {
+                    (None, None) => None,
+                    (_, Some(reason)) => Some(Err(reason.as_text()?.to_owned())),
+                    (Some(_), None) => Some(Ok(())),
+                },
             }),
             "impossible" => Line::Impossible(text(said, "reason")?),
             "placed" => Line::Placed(Variant {
                 link: NeutralLink {
                     seed: seed(said)?,
                     hash: text(said, "hash")?,
+                    matched: false,
                 },
                 executable: absolute(text(said, "executable")?)?,
             }),
@@ -283,8 +327,19 @@ mod tests {
             linker: "LLD 14.0.6".to_owned(),
             record: "00ff".to_owned(),
             unsectioned: vec!["k.o".to_owned()],
+            matched: None,
         };
         assert_eq!(read, Some(Line::Links(expected)));
+        for (said, matched) in [
+            (r#""matched":true"#, Ok(())),
+            (r#""unmatched":"no lld""#, Err("no lld".to_owned())),
+        ] {
+            let links = format!(r#"{{"links":{{"linker":"L","record":"0",{said}}}}}"#);
+            let Some(Line::Links(read)) = Line::parse(&links) else {
+                panic!("{links}")
+            };
+            assert_eq!(read.matched, Some(matched));
+        }
         let read = Line::parse(r#"{"impossible":{"reason":"no lld"}}"#);
         assert_eq!(read, Some(Line::Impossible("no lld".to_owned())));
         let read = Line::parse(r#"{"placed":{"seed":17,"executable":"/a/17","hash":"ab"}}"#);

@@ -2,7 +2,7 @@
 //! process ahead of each look, so that no linker runs while samples are taken.
 //!
 //! deadheat itself links nothing here. It starts a program that understands
-//! `placements EXECUTABLE SEED…` and answers in lines of JSON ([`helper`]).
+//! `placements EXECUTABLE SEED… --beside OTHER…` and answers in lines of JSON ([`helper`]).
 
 mod helper;
 mod placements;
@@ -13,3 +13,4 @@ pub(crate) use helper::{Helper, Links};
 pub use placements::Placements;
 #[cfg(feature = "commands")]
 pub(crate) use placements::StartsFrom;
+pub(crate) use placements::{Place, matched};

@@ -41,40 +41,59 @@ pub(crate) trait StartsFrom {
     ) -> Result<Option<String>, EngineError>;
 }
 
+/// An executable among those that have neutral links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) placer: usize,
+    /// Of the builds that the placer matches.
+    pub(crate) side: usize,
+}
+
 /// Which contenders of a plan run on neutral links, and on which.
 #[derive(Debug, Default)]
 pub struct Placements {
     /// One per executable that has some.
     placers: Vec<Placer>,
     /// Per benchmark and contender, its executable among the placers.
-    places: Vec<Vec<Option<usize>>>,
+    places: Vec<Vec<Option<Place>>>,
     #[cfg(feature = "commands")]
     facts: Vec<NeutralLinks>,
 }
 
 impl Placements {
-    /// One more executable, of which this is known; its place among the others.
+    /// One more executable, or builds that are `matched`, of which this is known; the place of the
+    /// first of them.
     pub(crate) fn add(
         &mut self,
         helper: &Helper,
-        executable: Executable,
-        links: &Result<Links, String>,
+        builds: Vec<(Executable, Result<Links, String>)>,
         plan: &Plan,
         drawn: [u64; 3],
-    ) -> usize {
-        let record = links.as_ref().map_or("", |links| &links.record);
+        matched: bool,
+    ) -> Place {
+        let lost = builds.iter().find_map(|(_, links)| links.clone().err());
+        let with_record = |(executable, links): (Executable, Result<Links, String>)| {
+            (
+                executable,
+                links.map_or(String::new(), |links| links.record),
+            )
+        };
+        let executables = builds.into_iter().map(with_record).collect();
         let (helper, looks) = (helper.clone(), plan.all_looks());
-        let placer = Placer::new(helper, executable, record, looks, plan.seed, drawn);
-        self.placers.push(match links {
-            Ok(_) => placer,
-            Err(reason) => placer.without_links(reason.clone()),
+        let placer = Placer::new(helper, executables, looks, (plan.seed, drawn), matched);
+        self.placers.push(match lost {
+            None => placer,
+            Some(reason) => placer.without_links(reason),
         });
-        self.placers.len() - 1
+        Place {
+            placer: self.placers.len() - 1,
+            side: 0,
+        }
     }
 
     /// The next benchmark of the plan: the executable of each contender, by its
     /// place; `None` where it is started as the user linked it.
-    pub(crate) fn add_benchmark(&mut self, places: Vec<Option<usize>>) {
+    pub(crate) fn add_benchmark(&mut self, places: Vec<Option<Place>>) {
         self.places.push(places);
     }
 
@@ -98,7 +117,7 @@ impl Placements {
     pub fn remember(&mut self, run: &[Placed]) {
         for placed in run {
             for (contender, placing) in placed.contenders.iter().enumerate() {
-                let Some(placer) = self.placer(placed.benchmark, contender) else {
+                let Some((placer, _)) = self.placer(placed.benchmark, contender) else {
                     continue;
                 };
                 if let Placing::Neutral(link) = placing {
@@ -117,9 +136,10 @@ impl Placements {
         places.is_some_and(|places| places.iter().any(Option::is_some))
     }
 
-    fn placer(&mut self, benchmark: usize, contender: usize) -> Option<&mut Placer> {
+    /// The placer of a contender, and its side there.
+    fn placer(&mut self, benchmark: usize, contender: usize) -> Option<(&mut Placer, usize)> {
         let place = (*self.places.get(benchmark)?.get(contender)?)?;
-        self.placers.get_mut(place)
+        Some((self.placers.get_mut(place.placer)?, place.side))
     }
 
     /// The link of one contender in one replicate, made now with others if it
@@ -132,7 +152,7 @@ impl Placements {
         interrupts: &Interrupts,
     ) -> Result<Option<Variant>, EngineError> {
         match self.placer(benchmark, contender) {
-            Some(placer) => placer.link(replicate, interrupts),
+            Some((placer, side)) => placer.link(replicate, side, interrupts),
             None => Ok(None),
         }
     }
@@ -145,8 +165,8 @@ impl Placements {
         replicate: u32,
         reason: String,
     ) {
-        if let Some(placer) = self.placer(benchmark, contender) {
-            placer.refuse(replicate, reason);
+        if let Some((placer, side)) = self.placer(benchmark, contender) {
+            placer.refuse(replicate, side, reason);
         }
     }
 
@@ -172,10 +192,10 @@ impl Placements {
             fallen_back: None,
         };
         for (contender, link) in links.iter().enumerate() {
-            let Some(placer) = self.placer(benchmark, contender) else {
+            let Some((placer, side)) = self.placer(benchmark, contender) else {
                 continue;
             };
-            let refused = placer.take_refused(replicate).into_iter();
+            let refused = placer.take_refused(replicate, side).into_iter();
             placed.refused.extend(refused.map(|refused| RefusedLink {
                 reason: render(contender, &refused.reason),
                 ..refused
@@ -247,64 +267,111 @@ impl Placements {
         let Some(program) = program else {
             return Ok(found);
         };
-        let helper = Helper::new(program);
+        let mut helper = Helper::new(program);
+        if before.is_some_and(|before| !before.iter().any(NeutralLinks::is_matched)) {
+            helper.draw_independently();
+        }
         // Commands of the same executable share its links, so that a race of
-        // two of its functions is one of functions. A Google Benchmark
-        // executable is a build, and each side draws for itself, also when it
-        // is raced against itself. A control draws for itself where somebody
-        // else does.
-        let mut known: Vec<(PathBuf, Option<usize>, Option<usize>)> = Vec::new();
+        // two of its functions is one of functions. Builds that are matched
+        // have one draw between them. Where they are not, each side draws for
+        // itself: a Google Benchmark executable is a build, also when it is
+        // raced against itself, and so is a control where somebody else is.
+        let mut known: Vec<(Vec<PathBuf>, Option<usize>, Option<Place>)> = Vec::new();
         for (index, benchmark) in plan.benchmarks.iter().enumerate() {
-            let mut places = vec![None; benchmark.contenders.len()];
-            let places_drawn = match benchmark.own_link {
-                Some(_) => &mut [],
-                None => places.as_mut_slice(),
-            };
-            for (contender, place) in places_drawn.iter_mut().enumerate() {
-                let Some(named) = program_of(benchmark, contender) else {
+            let contenders = 0..benchmark.contenders.len();
+            let launched: Vec<Option<(&str, Executable)>> = contenders
+                .map(|contender| {
+                    let named = program_of(benchmark, contender)?;
+                    let had =
+                        |links: &NeutralLinks| links.executable == named && links.made_by.is_ok();
+                    if benchmark.own_link.is_some()
+                        || before.is_some_and(|before| !before.iter().any(had))
+                    {
+                        return None;
+                    }
+                    let executable = Executable::among(program_paths(Path::new(named)))?;
+                    (executable.has_record() || before.is_some()).then_some((named, executable))
+                })
+                .collect();
+            let mut builds: Vec<(&str, Executable)> = launched.iter().flatten().cloned().collect();
+            let mut seen = Vec::new();
+            builds.retain(|(_, build)| {
+                let is_new = !seen.contains(&build.path);
+                seen.push(build.path.clone());
+                is_new
+            });
+            let mut links = Vec::new();
+            for (named, build) in &builds {
+                links.push(if build.has_record() {
+                    let others = builds.iter().map(|(_, other)| other);
+                    let beside = others.filter(|other| helper.matching() && *other != build);
+                    helper.ask(build, beside, &[], interrupts)?.links
+                } else {
+                    Err(format!(
+                        "no record of its link lies beside '{named}' any more"
+                    ))
+                });
+            }
+            let matched = matched(&mut links);
+            let paths: Vec<&PathBuf> = builds.iter().map(|(_, build)| &build.path).collect();
+            let mut places = Vec::new();
+            for (contender, launched) in launched.iter().enumerate() {
+                let own = launched.as_ref().map(|(_, build)| &build.path);
+                let Some(own) = own.and_then(|own| paths.iter().position(|path| *path == own))
+                else {
+                    places.push(None);
                     continue;
                 };
-                let had = |links: &NeutralLinks| links.executable == named && links.made_by.is_ok();
-                if before.is_some_and(|before| !before.iter().any(had)) {
-                    continue;
-                }
-                let side = match &benchmark.contenders[contender].workload {
-                    Workload::GoogleBenchmark(_) => Some(contender),
-                    _ => is_a_build_again(benchmark, contender).then_some(contender),
+                let (sharing, side, at) = match &benchmark.contenders[contender].workload {
+                    _ if matched => (0..builds.len(), None, own),
+                    _ if helper.matching() && builds.len() == 1 => (0..1, None, 0),
+                    Workload::GoogleBenchmark(_) => (own..own + 1, Some(contender), 0),
+                    _ => {
+                        let again = is_a_build_again(benchmark, contender);
+                        (own..own + 1, again.then_some(contender), 0)
+                    }
                 };
-                let candidates = program_paths(Path::new(named));
-                let Some(executable) = Executable::among(candidates) else {
-                    continue;
-                };
+                let key: Vec<PathBuf> = paths[sharing.clone()].iter().copied().cloned().collect();
                 let same = known
                     .iter()
-                    .find(|(path, of, _)| *path == executable.path && *of == side);
-                if let Some((.., same)) = same {
-                    *place = *same;
-                    continue;
-                }
-                let links = match (executable.has_record(), before) {
-                    (true, _) => helper.ask(&executable, &[], interrupts)?.links,
-                    (false, Some(_)) => Err(format!(
-                        "no record of its link lies beside '{named}' any more"
-                    )),
-                    (false, None) => continue,
-                };
-                let path = executable.path.clone();
-                let drawn = [index as u64, contender as u64, 0];
-                *place = match (&links, before) {
-                    (Err(_), None) => None,
-                    _ => Some(found.add(&helper, executable, &links, plan, drawn)),
-                };
-                known.push((path, side, *place));
-                if !found.facts.iter().any(|facts| facts.executable == named) {
-                    found.facts.push(Links::facts(named.to_owned(), links));
+                    .find(|(of, by, _)| *of == key && *by == side)
+                    .map(|(.., place)| *place);
+                let place = same.unwrap_or_else(|| {
+                    let possible = before.is_some() || links[own].is_ok();
+                    let place = possible.then(|| {
+                        let sides = sharing.map(|at| (builds[at].1.clone(), links[at].clone()));
+                        let drawn = [index as u64, contender as u64, 0];
+                        found.add(&helper, sides.collect(), plan, drawn, matched)
+                    });
+                    known.push((key, side, place));
+                    place
+                });
+                places.push(place.map(|place| Place { side: at, ..place }));
+            }
+            for ((named, _), links) in builds.iter().zip(links) {
+                if !found.facts.iter().any(|facts| facts.executable == *named) {
+                    found.facts.push(Links::facts((*named).to_owned(), links));
                 }
             }
             found.places.push(places);
         }
         Ok(found)
     }
+}
+
+/// Returns true if all of several builds are matched; if one cannot be, none is, and all say why.
+pub(crate) fn matched(builds: &mut [Result<Links, String>]) -> bool {
+    let matched = |links: &Result<Links, String>| match links {
+        Ok(links) => links.matched.clone(),
+        Err(reason) => Some(Err(reason.clone())),
+    };
+    let reason = builds.iter().filter_map(matched).find_map(Result::err);
+    for links in builds.iter_mut().flatten() {
+        if let (Some(Ok(())), Some(reason)) = (&links.matched, &reason) {
+            links.matched = Some(Err(reason.clone()));
+        }
+    }
+    builds.len() > 1 && builds.iter().all(|links| matched(links) == Some(Ok(())))
 }
 
 /// Returns whether this is the control of a benchmark in which somebody launches

@@ -1,9 +1,10 @@
-//! The neutral links of one executable, ready ahead of each look, and their seeds.
+//! The neutral links of one executable, or of builds that are matched, ready ahead of each look, and
+//! their seeds.
 
 use deadheat_model::RefusedLink;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::helper::Helper;
+use super::helper::{Answer, Helper};
 use crate::error::EngineError;
 use crate::executable::{Executable, Hold, Variant};
 use crate::interrupt::Interrupts;
@@ -15,44 +16,57 @@ const MOST_REFUSALS: u32 = 3;
 /// Links made at a time when there is no planned look ahead.
 const AT_A_TIME: u32 = 8;
 
-/// One link per replicate of an executable. All benchmarks of the run share
-/// them.
+/// One link per replicate of an executable, or of each of several builds that are matched. All
+/// benchmarks of the run share them.
 #[derive(Debug)]
 pub(crate) struct Placer {
     helper: Helper,
+    /// Builds of one program, which have one seed in a replicate.
+    sides: Vec<Side>,
+    /// What the sides share lies at the same places in all of them.
+    matched: bool,
+    looks: Vec<u32>,
+    seeds: Seeds,
+    /// One per side.
+    links: ByReplicate<Vec<Variant>>,
+    /// Refusals in a row of a replicate's links.
+    refusals: ByReplicate<u32>,
+    /// Refused links that nobody has been told of, with their sides.
+    findings: ByReplicate<Vec<(usize, RefusedLink)>>,
+    fallen_back: Option<String>,
+    /// The seed of the links that were raced last.
+    last: Option<u32>,
+}
+
+/// An executable that links are made of.
+#[derive(Debug)]
+struct Side {
     executable: Executable,
     /// The record that the links were made from when the race began.
     record: String,
-    looks: Vec<u32>,
-    seeds: Seeds,
-    links: ByReplicate<Variant>,
-    /// Refusals in a row of a replicate's link.
-    refusals: ByReplicate<u32>,
-    /// Refused links that nobody has been told of.
-    findings: ByReplicate<Vec<RefusedLink>>,
-    fallen_back: Option<String>,
-    /// The seed of the link that was raced last.
-    last: Option<u32>,
     /// Keeps the links where they are until the race is over.
     hold: Option<Hold>,
 }
 
 impl Placer {
-    /// `looks` are the numbers of replicates at which a race may be called,
-    /// rising; `place` tells this executable from the others of the run.
+    /// `looks` are the numbers of replicates at which a race may be called, rising; `place` tells
+    /// these executables from the others of the run. Each comes with its record.
     pub(crate) fn new(
         helper: Helper,
-        executable: Executable,
-        record: &str,
+        executables: Vec<(Executable, String)>,
         looks: Vec<u32>,
-        seed: u64,
-        place: [u64; 3],
+        (seed, place): (u64, [u64; 3]),
+        matched: bool,
     ) -> Self {
-        Self {
-            helper,
+        let side = |(executable, record): (Executable, String)| Side {
             hold: executable.hold_links(),
             executable,
-            record: record.to_owned(),
+            record,
+        };
+        Self {
+            helper,
+            matched,
+            sides: executables.into_iter().map(side).collect(),
             seeds: Seeds::new(seed, place, looks.last().copied().unwrap_or(0)),
             looks,
             links: ByReplicate::new(),
@@ -63,30 +77,33 @@ impl Placer {
         }
     }
 
-    /// The link of a replicate; `None` when the race runs on the user's own.
+    /// The link of a side in a replicate; `None` when the race runs on the user's own.
     /// One that is not there yet is made together with all others up to the
     /// next look, and no linker runs any more when this returns.
     pub(crate) fn link(
         &mut self,
         replicate: u32,
+        side: usize,
         interrupts: &Interrupts,
     ) -> Result<Option<Variant>, EngineError> {
         while self.fallen_back.is_none() && self.links.get(replicate).is_none() {
             self.make(replicate, interrupts)?;
         }
-        let link = self.links.get(replicate).cloned();
+        let links = self.links.get(replicate);
+        let link = links.and_then(|links| links.get(side)).cloned();
         self.last = link
             .as_ref()
             .map_or(self.last, |variant| Some(variant.link.seed));
         Ok(link)
     }
 
-    /// The link of a replicate came to nothing when it was tried; the next one
-    /// asked for has another seed.
-    pub(crate) fn refuse(&mut self, replicate: u32, reason: String) {
-        if let Some(variant) = self.links.remove(replicate) {
+    /// The link of a side came to nothing when it was tried; the next one asked for has another
+    /// seed, and so have those of the other sides.
+    pub(crate) fn refuse(&mut self, replicate: u32, side: usize, reason: String) {
+        let links = self.links.remove(replicate);
+        if let Some(variant) = links.as_ref().and_then(|links| links.get(side)) {
             let seed = variant.link.seed;
-            self.note(replicate, RefusedLink { seed, reason });
+            self.note(replicate, side, RefusedLink { seed, reason });
         }
     }
 
@@ -102,9 +119,14 @@ impl Placer {
         self.fallen_back.as_deref()
     }
 
-    /// Links that were refused for a replicate, told once.
-    pub(crate) fn take_refused(&mut self, replicate: u32) -> Vec<RefusedLink> {
-        self.findings.remove(replicate).unwrap_or_default()
+    /// Links of a side that were refused for a replicate, told once.
+    pub(crate) fn take_refused(&mut self, replicate: u32, side: usize) -> Vec<RefusedLink> {
+        let all = self.findings.remove(replicate).unwrap_or_default();
+        let (told, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|(of, _)| *of == side);
+        if !others.is_empty() {
+            self.findings.insert(replicate, others);
+        }
+        told.into_iter().map(|(_, refused)| refused).collect()
     }
 
     /// Takes over from before the run was taken up again that a replicate has
@@ -126,6 +148,13 @@ impl Placer {
         self.links.forget_from(replicate);
     }
 
+    /// Links each side by itself from now on: shuffled, and without room for the others' code.
+    /// Whoever was refused begins anew.
+    fn give_up_matching(&mut self) {
+        self.matched = false;
+        self.refusals = ByReplicate::new();
+    }
+
     /// One round: everything that is missing up to the next look.
     fn make(&mut self, replicate: u32, interrupts: &Interrupts) -> Result<(), EngineError> {
         let next_look = self.looks.iter().find(|at| **at > replicate).copied();
@@ -134,32 +163,60 @@ impl Placer {
             .filter(|replicate| self.links.get(*replicate).is_none())
             .collect();
         let seeds: Vec<u32> = missing.iter().map(|r| self.seeds.of(*r)).collect();
-        if let Err(reason) = self.executable.check() {
-            self.fall_back(replicate, reason);
-            return Ok(());
-        }
-        let answer = self.helper.ask(&self.executable, &seeds, interrupts)?;
-        let broken = match answer.links {
-            Err(reason) => Some(reason),
-            Ok(links) if links.record != self.record => Some(format!(
-                "'{}' was linked anew while it was raced",
-                self.executable.path.display()
-            )),
-            Ok(_) => {
-                for (replicate, made) in missing.iter().zip(answer.made) {
-                    if self.fallen_back.is_some() {
-                        return Ok(());
-                    }
-                    match made {
-                        Ok(variant) => {
-                            self.links.insert(*replicate, variant);
-                        }
-                        Err(refused) => self.note(*replicate, refused),
-                    }
-                }
-                answer.broken
+        let mut made: Vec<Vec<Result<Variant, RefusedLink>>> = Vec::new();
+        let mut broken = None;
+        for side in 0..self.sides.len() {
+            if let Err(reason) = self.sides[side].executable.check() {
+                self.fall_back(replicate, reason);
+                return Ok(());
             }
-        };
+            let answer = self.ask(side, &seeds, interrupts)?;
+            match answer.links {
+                Err(reason) => {
+                    self.fall_back(replicate, reason);
+                    return Ok(());
+                }
+                Ok(links) if links.record != self.sides[side].record => {
+                    let file = self.sides[side].executable.path.display();
+                    let reason = format!("'{file}' was linked anew while it was raced");
+                    self.fall_back(replicate, reason);
+                    return Ok(());
+                }
+                Ok(links)
+                    if self.matched && self.sides.len() > 1 && links.matched != Some(Ok(())) =>
+                {
+                    self.give_up_matching();
+                    return Ok(());
+                }
+                Ok(_) => made.push(answer.made),
+            }
+            broken = broken.or(answer.broken);
+        }
+        let matched = self.matched;
+        for (index, replicate) in missing.iter().enumerate() {
+            if self.fallen_back.is_some() || self.matched != matched {
+                return Ok(());
+            }
+            // As far as all sides got.
+            let of_sides: Option<Vec<_>> = made.iter().map(|made| made.get(index)).collect();
+            let Some(of_sides) = of_sides else { break };
+            let refused = of_sides.iter().position(|made| made.is_err());
+            let variants: Result<Vec<Variant>, &RefusedLink> = of_sides
+                .into_iter()
+                .map(|made| {
+                    let mut variant = made.as_ref()?.clone();
+                    variant.link.matched = matched;
+                    Ok(variant)
+                })
+                .collect();
+            match variants {
+                Ok(variants) => self.links.insert(*replicate, variants),
+                Err(link) => {
+                    let link = link.clone();
+                    self.note(*replicate, refused.unwrap_or_default(), link);
+                }
+            }
+        }
         if let Some(reason) = broken {
             let first = missing.iter().find(|r| self.links.get(**r).is_none());
             self.fall_back(first.copied().unwrap_or(end), reason);
@@ -167,33 +224,54 @@ impl Placer {
         Ok(())
     }
 
-    fn note(&mut self, replicate: u32, refused: RefusedLink) {
+    /// Asks for links of one side, beside those of the others where they are matched.
+    fn ask(
+        &self,
+        side: usize,
+        seeds: &[u32],
+        interrupts: &Interrupts,
+    ) -> Result<Answer, EngineError> {
+        let is_beside = |(index, _): &(usize, &Side)| self.matched && *index != side;
+        let others = self.sides.iter().enumerate().filter(is_beside);
+        let others = others.map(|(_, other)| &other.executable);
+        let executable = &self.sides[side].executable;
+        self.helper.ask(executable, others, seeds, interrupts)
+    }
+
+    fn note(&mut self, replicate: u32, side: usize, refused: RefusedLink) {
         let count = self.refusals.or_default(replicate);
         *count += 1;
-        if *count >= MOST_REFUSALS {
+        if *count < MOST_REFUSALS {
+            self.seeds.replace(replicate);
+        } else if self.matched {
+            self.give_up_matching();
+            self.seeds.replace(replicate);
+        } else {
             let reason = format!(
                 "{count} neutral links in a row were refused for replicate {replicate}; the last, \
                  of seed {}: {}",
                 refused.seed, refused.reason
             );
             self.fall_back(replicate, reason);
-        } else {
-            self.seeds.replace(replicate);
         }
-        self.findings.or_default(replicate).push(refused);
+        self.findings.or_default(replicate).push((side, refused));
     }
 }
 
 impl Drop for Placer {
-    /// Asks once more for the link that was raced last, which a failure may have named, upon
+    /// Asks once more for the links that were raced last, which a failure may have named, upon
     /// which the program clears away those that nobody races.
     fn drop(&mut self) {
-        drop(self.hold.take());
+        for side in &mut self.sides {
+            drop(side.hold.take());
+        }
         if let Some(seed) = self.last
             && let Ok(interrupts) = Interrupts::install()
         {
-            // What stays now goes with the next race.
-            let _ = self.helper.ask(&self.executable, &[seed], &interrupts);
+            for side in 0..self.sides.len() {
+                // What stays now goes with the next race.
+                let _ = self.ask(side, &[seed], &interrupts);
+            }
         }
     }
 }
@@ -220,8 +298,8 @@ struct Seeds {
 }
 
 impl Seeds {
-    /// Those of one executable, which `place` tells from the others of the
-    /// run: two builds draw independently.
+    /// Those of one executable, or of builds that are matched, which `place` tells from the others
+    /// of the run: two that are not matched draw independently.
     fn new(seed: u64, place: [u64; 3], max_replicates: u32) -> Self {
         let mut seeds = Self {
             rng: stream(seed, Purpose::Placement, place),
@@ -378,15 +456,16 @@ mod tests {
             let program = LinkProgram {
                 executable: file.clone(),
                 patience: self.patience,
+                matching: true,
             };
             let executable = Executable::at(&file).unwrap();
+            let sides = vec![(executable, "0".to_owned())];
             Placer::new(
                 Helper::new(program),
-                executable,
-                "0",
+                sides,
                 vec![6, 8, 11],
-                7,
-                [0, 0, 0],
+                (7, [0, 0, 0]),
+                false,
             )
         }
 
@@ -397,7 +476,7 @@ mod tests {
         }
 
         fn seed(&self, placer: &mut Placer, replicate: u32) -> Option<u32> {
-            let link = placer.link(replicate, &self.interrupts).unwrap();
+            let link = placer.link(replicate, 0, &self.interrupts).unwrap();
             link.map(|variant| variant.link.seed)
         }
     }
@@ -431,9 +510,9 @@ mod tests {
         let asked = scripted.asked();
         assert_eq!((asked.len(), &asked[1]), (2, &vec![seed]));
         assert_ne!(asked[0][0], seed);
-        let refused = placer.take_refused(0);
+        let refused = placer.take_refused(0, 0);
         assert_eq!((refused.len(), refused[0].seed), (1, asked[0][0]));
-        assert!(placer.take_refused(0).is_empty());
+        assert!(placer.take_refused(0, 0).is_empty());
         assert_eq!(placer.fallen_back(), None);
     }
 
@@ -448,7 +527,7 @@ mod tests {
             reason.contains("replicate 0") && reason.contains("too far"),
             "{reason}"
         );
-        assert_eq!(placer.take_refused(0).len(), 3);
+        assert_eq!(placer.take_refused(0, 0).len(), 3);
     }
 
     #[test]
@@ -457,11 +536,11 @@ mod tests {
         let mut placer = scripted.placer(&format!("{LINKS}; {PLACE_ALL}"));
         for round in 0..3 {
             assert!(scripted.seed(&mut placer, 2).is_some(), "round {round}");
-            placer.refuse(2, format!("crash {round}"));
+            placer.refuse(2, 0, format!("crash {round}"));
         }
         assert_eq!(scripted.seed(&mut placer, 2), None);
         assert!(placer.fallen_back().unwrap().contains("crash 2"));
-        assert_eq!(placer.take_refused(2).len(), 3);
+        assert_eq!(placer.take_refused(2, 0).len(), 3);
         assert_eq!(scripted.seed(&mut placer, 3), None, "nobody after it");
         let earlier = scripted.seed(&mut placer, 1);
         assert_eq!(earlier, None, "never made, and none is made any more");

@@ -123,7 +123,12 @@ impl Fields for NeutralLinks {
             Err(reason) => object.with("impossible", reason),
         };
         let unsectioned = crate::wire::unless_default(&self.unsectioned);
-        object.with_some("unsectioned", unsectioned.map(Wire::to_json))
+        let object = object.with_some("unsectioned", unsectioned.map(Wire::to_json));
+        match &self.matched {
+            None => object,
+            Some(Ok(())) => object.with("matched", true),
+            Some(Err(reason)) => object.with("unmatched", reason),
+        }
     }
 
     #[cfg(feature = "decode")]
@@ -135,6 +140,10 @@ impl Fields for NeutralLinks {
                 None => Err(required(object, "impossible")?),
             },
             unsectioned: crate::wire::or_else(object, "unsectioned", Vec::new)?,
+            matched: match inside(object, "unmatched", String::from_json).transpose()? {
+                Some(reason) => Some(Err(reason)),
+                None => crate::wire::or_else(object, "matched", || false)?.then_some(Ok(())),
+            },
         })
     }
 }

@@ -20,7 +20,7 @@ object! { Placed {
 
 object! { RefusedLink { seed, reason, } }
 
-object! { NeutralLink { seed, hash, } }
+object! { NeutralLink { seed, hash, matched: omit, } }
 
 impl Wire for Placing {
     fn to_json(&self) -> Json {
@@ -95,6 +95,7 @@ mod tests {
         let neutral = Placing::Neutral(NeutralLink {
             seed: u32::MAX,
             hash: "00ff".to_owned(),
+            matched: true,
         });
         for (contenders, refused, fallen_back) in [
             (vec![neutral.clone(), neutral], vec![], None),

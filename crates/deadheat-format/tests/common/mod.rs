@@ -310,11 +310,13 @@ pub fn placed_header() -> RunHeader {
             executable: "target/release/deps/sum-0f".to_owned(),
             made_by: Ok("LLD 14.0.6".to_owned()),
             unsectioned: vec!["libk.a(k.o)".to_owned()],
+            matched: None,
         },
         NeutralLinks {
             executable: "./old".to_owned(),
             made_by: Err("there is no record of how it was linked".to_owned()),
             unsectioned: vec![],
+            matched: None,
         },
     ];
     header
@@ -325,6 +327,7 @@ pub fn placed(benchmark: usize, replicate: u32) -> Placed {
     let neutral = Placing::Neutral(NeutralLink {
         seed: 17 + replicate,
         hash: "00ff00ff00ff00ff".to_owned(),
+        matched: false,
     });
     Placed {
         benchmark,

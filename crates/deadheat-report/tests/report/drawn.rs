@@ -172,6 +172,7 @@ pub fn header() -> RunHeader {
                 executable: "./new".to_owned(),
                 made_by: Ok("LLD 14.0.6".to_owned()),
                 unsectioned: vec!["a.o".to_owned()],
+                matched: None,
             }],
             calibration: None,
         },

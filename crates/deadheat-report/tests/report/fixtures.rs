@@ -182,6 +182,7 @@ pub fn comparison(verdict: Option<Verdict>, change: f64, half_width: f64) -> Com
         confirmation: None,
         p_sign_flip: Some(0.0002),
         minimum_detectable_effect: Some(LogRatio::from_change(half_width * 1.3)),
+        matched: false,
         own_link: None,
         control: None,
         spreads: None,
@@ -664,6 +665,9 @@ pub fn every_warning() -> Vec<Warning> {
             share: 0.312,
         },
         Warning::WaitingUnread { share: 1.0 },
+        Warning::BuildsUnmatched {
+            reason: Some("mold 1.10.1 cannot be told where each section is to lie".to_owned()),
+        },
         Warning::Unsectioned {
             objects: ["a", "b\u{1b}[2J", "c", "d", "e"]
                 .map(|name| format!("{name}.o"))

@@ -234,6 +234,16 @@ fn the_own_link_and_the_spreads_are_relative_changes_and_absent_where_there_are_
     close(&one["spreads"]["block"], 0.0072f64.exp_m1());
     assert_eq!(one["warnings"][0]["code"], "own-link-apart");
 
+    let mut builds = placed();
+    builds.comparisons[0].matched = true;
+    let matched = parsed(&to_json(&builds));
+    assert_eq!(matched["benchmarks"][0]["matched"], true);
+    assert!(value["benchmarks"][0].get("matched").is_none());
+    let told = deadheat_report::sentences::placement(
+        &builds.comparisons[0],
+        deadheat_report::Glyphs::Ascii,
+    );
+    assert!(told.unwrap().contains("at the same places in both"));
     let suite = parsed(&to_json(&placed_suite()));
     let unknown = &suite["benchmarks"][1]["spreads"];
     assert_eq!(unknown["placement"], Value::Null);

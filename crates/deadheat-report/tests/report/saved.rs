@@ -91,6 +91,7 @@ pub fn one(name: &str, median: f64, change: f64, verdict: Option<Verdict>) -> Co
         }),
         p_sign_flip: None,
         minimum_detectable_effect: None,
+        matched: false,
         own_link: None,
         control: None,
         spreads: None,

@@ -5,7 +5,9 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use deadheat_engine::{LocalContenders, PLACEMENTS_VARIABLE, WorkerPipes, WorkerProgram, serve};
+use deadheat_engine::{
+    LinkProgram, LocalContenders, PLACEMENTS_VARIABLE, WorkerPipes, WorkerProgram, serve,
+};
 
 use super::arguments::{Arguments, Mode, help};
 use crate::answer::{Format, to_stdout};
@@ -16,7 +18,7 @@ use crate::race::{
 };
 use crate::repetition::{of_a_bench_target, this_program, words_of_this_process};
 use crate::rules::Rules;
-use crate::settings::{Placement, Selection, nothing_selected};
+use crate::settings::{Selection, nothing_selected};
 use crate::suite::{Registered, Suite};
 use crate::terminal::to_stderr;
 
@@ -112,10 +114,10 @@ fn worker_race(
         settings,
         save: arguments.save.clone(),
         folder: PathBuf::new(),
-        placements: match placement {
-            Placement::Neutral => std::env::var_os(PLACEMENTS_VARIABLE).map(PathBuf::from),
-            Placement::Own => None,
-        },
+        placements: LinkProgram::by(
+            placement,
+            std::env::var_os(PLACEMENTS_VARIABLE).map(PathBuf::from),
+        ),
     })
 }
 

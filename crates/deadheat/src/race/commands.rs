@@ -31,7 +31,7 @@ pub struct RaceOptions {
     /// The program that makes neutral links: one that understands
     /// `placements EXECUTABLE SEED…`, as `deadheat` does. Without one all
     /// commands run as they were linked.
-    pub placements: Option<PathBuf>,
+    pub placements: Option<LinkProgram>,
     /// True if nobody said how many replicates there are at most: commands that take little time
     /// then get more than the plan has.
     pub open: bool,
@@ -105,11 +105,10 @@ fn pilot(
 /// those it had.
 pub(super) fn placements(
     plan: &Plan,
-    program: Option<PathBuf>,
+    program: Option<LinkProgram>,
     before: Option<&[NeutralLinks]>,
     interrupts: &Interrupts,
 ) -> Result<Placements, RaceError> {
-    let program = program.map(LinkProgram::new);
     Placements::find(program, plan, before, interrupts)
         .map_err(|error| not_started(error, interrupts))
 }

@@ -33,7 +33,7 @@ pub struct BenchmarkRace {
     pub command: Vec<String>,
     /// The program that makes neutral links, if replicates are to run on some:
     /// one that understands `placements EXECUTABLE SEED…`.
-    pub placements: Option<PathBuf>,
+    pub placements: Option<LinkProgram>,
 }
 
 /// The benchmarks of a race, and those that are left out of it.
@@ -111,7 +111,7 @@ pub(super) fn function_contenders<'a>(
         timeout: race.settings.timeout(Front::Bench),
         pinning: race.settings.pinning(Front::Bench),
         seed: race.settings.seed(),
-        placements: race.placements.clone().map(LinkProgram::new),
+        placements: race.placements.clone(),
     };
     FunctionContenders::new(options, interrupts).map_err(RaceError::NotStarted)
 }

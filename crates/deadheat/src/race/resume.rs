@@ -1,10 +1,10 @@
 //! A recorded race, taken up where it stopped.
 
 use std::os::fd::RawFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
-use deadheat_engine::{Contenders, Watcher, rewritten_since};
+use deadheat_engine::{Contenders, LinkProgram, Watcher, rewritten_since};
 use deadheat_format::{read_header, read_run};
 use deadheat_model::{Metric, Origin, RaceSettings, Run, RunHeader, TimeLimit, Workload};
 
@@ -78,7 +78,7 @@ pub struct ResumeOptions {
     pub programs_shown: bool,
     /// The program that makes neutral links: one that understands
     /// `placements EXECUTABLE SEED…`. Without one all run as they were linked.
-    pub placements: Option<PathBuf>,
+    pub placements: Option<LinkProgram>,
 }
 
 /// Goes on with a recorded race where it stopped, by the rule that holds at any

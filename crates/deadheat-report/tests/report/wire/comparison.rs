@@ -57,6 +57,10 @@ pub struct Comparison {
     /// `source`, the stronger claim: every replicate judged had the code of
     /// both sides placed anew by a neutral link.
     scope: Scope,
+    /// True when in every replicate judged what two builds share lay at the
+    /// same places in both; absent when it did not.
+    #[serde(default)]
+    matched: Optional<bool>,
     /// null when none can be formed.
     change: Nullable<Change>,
     /// null when the data cannot give an interval.

@@ -1,0 +1,205 @@
+//! Two builds on matched links and on independent ones: what the interval gains, whether added code
+//! is taken for a difference, and what a matched link costs.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use deadheat_validation::bars::{Bar, Section, plain_spread, up};
+use deadheat_validation::process::median;
+use deadheat_validation::race::Raced;
+
+use crate::{Setting, text};
+
+/// The standard error on matched links at equal time, in those on independent ones.
+const GAIN: f64 = 0.7;
+
+/// A matched link, in the user's own ones.
+const COST: f64 = 1.3;
+
+/// Links asked for together.
+const BATCH: u32 = 6;
+
+/// Races of this many replicates to the end: no look is passed at such a level, and the half-width
+/// of the interval is the same multiple of the standard error in all of them.
+const TO_THE_END: [&str; 6] = [
+    "--alpha",
+    "1e-9",
+    "--max-replicates",
+    "24",
+    "--blocks",
+    "10",
+];
+
+pub fn section(setting: &Setting) -> Section {
+    let build = |name: &str, defines: &[&str]| {
+        let folder = setting.shop.scratched(name);
+        fs::create_dir_all(&folder).expect("a folder");
+        let words: Vec<&str> = ["-pthread"].iter().chain(defines).copied().collect();
+        (setting.shop).compile("matched.c", &format!("{name}/matched"), &words, true)
+    };
+    let old = build("old", &[]);
+    let grown = build("grown", &["-DGROWN"]);
+    let slower = build("slower", &["-DGROWN", "-DPERCENT=1"]);
+    let mut section = Section {
+        text: "## Matched links\n\n\
+               A function full of branches among three hundred others; in the newer build one of these is larger and two are \
+               new, all before the function that is raced. *Matched* is the default, *independent* is `--placement independent`.\n\n"
+            .to_owned(),
+        bars: Vec::new(),
+    };
+    gain(setting, &mut section, &old, &slower);
+    false_verdicts(setting, &mut section, &old, &grown);
+    cost(setting, &mut section, &old, &grown);
+    section
+}
+
+/// Half the width of the interval, times the root of the seconds: what is left of it after a
+/// second, if it shrinks as it should.
+fn at_equal_time(raced: &Raced) -> f64 {
+    let (low, high) = raced.rows[0].change.interval;
+    (high - low) / 2.0 * raced.seconds.sqrt()
+}
+
+fn gain(setting: &Setting, section: &mut Section, old: &Path, new: &Path) {
+    let races = setting.shop.count(30, 3);
+    let race = |way: &str| {
+        let mut words = vec![text(old), text(new), "--placement", way];
+        words.extend(TO_THE_END);
+        setting.shop.race(&words)
+    };
+    let (mut matched, mut independent) = (Vec::new(), Vec::new());
+    for round in 0..races {
+        // In turns, so that no mood of the machine belongs to one of them.
+        for way in [round % 2, (round + 1) % 2] {
+            if way == 0 {
+                matched.push(race("neutral"));
+            } else {
+                independent.push(race("independent"));
+            }
+        }
+    }
+    section.text += "The raced function does 1 % more. Races of 24 replicates, never stopped early; the *error* is half the \
+                     interval times the root of the seconds, so at equal time, in units of its median on independent links.\n\n\
+                     | links | races | error, median (range) | seconds | change, % |\n\
+                     | --- | --- | --- | --- | --- |\n";
+    let unit = median(independent.iter().map(at_equal_time));
+    for (what, raced) in [("matched", &matched), ("independent", &independent)] {
+        let errors: Vec<f64> = raced
+            .iter()
+            .map(|raced| at_equal_time(raced) / unit)
+            .collect();
+        let seconds: Vec<f64> = raced.iter().map(|raced| raced.seconds).collect();
+        let changes: Vec<f64> = raced
+            .iter()
+            .map(|raced| raced.rows[0].change.percent)
+            .collect();
+        let _ = writeln!(
+            section.text,
+            "| {what} | {races} | {} | {} | {} |",
+            plain_spread(&errors, 2),
+            plain_spread(&seconds, 2),
+            plain_spread(&changes, 2)
+        );
+    }
+    let ratio = median(matched.iter().map(at_equal_time)) / unit;
+    section.text += "\n";
+    section.bars.push(Bar::told(
+        "two builds, +1 %: standard error at equal time, matched / independent".to_owned(),
+        format!("at most {GAIN}"),
+        up(ratio, 2),
+        ratio <= GAIN,
+    ));
+}
+
+fn false_verdicts(setting: &Setting, section: &mut Section, old: &Path, grown: &Path) {
+    let races = setting.shop.count(200, 5);
+    let raced: Vec<Raced> = (0..races)
+        .map(|_| setting.shop.race(&[text(old), text(grown)]))
+        .collect();
+    let count = |verdict: &str| {
+        let verdicts = raced.iter().map(|raced| raced.rows[0].verdict.as_deref());
+        verdicts.filter(|told| *told == Some(verdict)).count()
+    };
+    let wrong = raced
+        .iter()
+        .filter(|raced| raced.rows[0].is_told_apart())
+        .count();
+    let seconds: Vec<f64> = raced.iter().map(|raced| raced.seconds).collect();
+    let changes: Vec<f64> = raced
+        .iter()
+        .map(|raced| raced.rows[0].change.percent)
+        .collect();
+    let _ = writeln!(
+        section.text,
+        "The raced function is the same, and code was added before it; at the defaults.\n\n\
+         | races | faster or slower, which is wrong | dead heat | too close to call | change, % | seconds |\n\
+         | --- | --- | --- | --- | --- | --- |\n\
+         | {races} | {wrong} | {} | {} | {} | {} |\n",
+        count("equivalent"),
+        count("inconclusive"),
+        plain_spread(&changes, 2),
+        plain_spread(&seconds, 2)
+    );
+    section.bars.push(Bar::false_verdicts(
+        "code added before an unchanged function: called faster or slower".to_owned(),
+        wrong,
+        races,
+    ));
+}
+
+fn cost(setting: &Setting, section: &mut Section, old: &Path, grown: &Path) {
+    let object = |program: &Path| program.with_extension("o");
+    let elsewhere: PathBuf = setting.shop.scratched("linked");
+    let own = || {
+        let began = Instant::now();
+        for _ in 0..BATCH {
+            let mut link = Command::new("taskset");
+            link.args(["-c", "0", "gcc", "-pthread"]).arg(object(old));
+            let linked = link.arg("-o").arg(&elsewhere).status();
+            assert!(linked.expect("gcc is there").success());
+        }
+        began.elapsed().as_secs_f64()
+    };
+    let mut seeds = 1_500_000_000..;
+    let mut neutral = || {
+        let began = Instant::now();
+        let mut ask = Command::new("taskset");
+        ask.args(["-c", "0"]).arg(&setting.shop.deadheat);
+        ask.arg("placements").arg(old).arg("--beside").arg(grown);
+        ask.args(
+            seeds
+                .by_ref()
+                .take(BATCH as usize)
+                .map(|seed: u32| seed.to_string()),
+        );
+        let answer = ask.output().expect("links can be asked for").stdout;
+        let answer = String::from_utf8_lossy(&answer).into_owned();
+        let took = began.elapsed().as_secs_f64();
+        assert!(answer.contains("\"matched\":true"), "{answer}");
+        assert_eq!(
+            answer.matches("{\"placed\"").count(),
+            BATCH as usize,
+            "{answer}"
+        );
+        took
+    };
+    own();
+    neutral();
+    let rounds = setting.shop.count(15, 3);
+    let ratios: Vec<f64> = (0..rounds).map(|_| neutral() / own()).collect();
+    let _ = writeln!(
+        section.text,
+        "| {BATCH} matched links / {BATCH} of the user's own, one core | rounds |\n| --- | --- |\n| {} | {rounds} |\n",
+        plain_spread(&ratios, 2)
+    );
+    let ratio = median(ratios.iter().copied());
+    section.bars.push(Bar::told(
+        format!("{BATCH} matched links / {BATCH} of the user's own, median"),
+        format!("at most {COST}"),
+        up(ratio, 2),
+        ratio <= COST,
+    ));
+}
