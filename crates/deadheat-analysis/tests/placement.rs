@@ -190,6 +190,7 @@ fn links(executable: &str, made_by: Result<&str, &str>, unsectioned: &[&str]) ->
         made_by: made_by.map(str::to_owned).map_err(str::to_owned),
         unsectioned: unsectioned.iter().map(|&name| name.to_owned()).collect(),
         matched: None,
+        random_addresses: false,
     }
 }
 
@@ -323,6 +324,7 @@ fn builds_are_matched_when_every_replicate_judged_was_and_else_it_is_told_why_no
     assert_eq!(why(&run), (Scope::Source, false, None), "nobody asked");
     let facts = |matched| NeutralLinks {
         matched: Some(matched),
+        random_addresses: false,
         ..links("a", Ok("LLD"), &[])
     };
     let no = Err("mold takes no order".to_owned());

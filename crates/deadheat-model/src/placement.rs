@@ -15,6 +15,9 @@ pub struct NeutralLinks {
     /// share lies at the same places in all of them. `Err` says why not, and `None` that nobody asked
     /// for it or there is no other build.
     pub matched: Option<Result<(), String>>,
+    /// True if they are matched and every process is loaded at an address of its own all the same,
+    /// because the system does not let that be fixed.
+    pub random_addresses: bool,
 }
 
 impl NeutralLinks {

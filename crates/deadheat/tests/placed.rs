@@ -98,6 +98,7 @@ fn header(blocks_per_replicate: u32) -> RunHeader {
                 made_by: Ok("LLD 14.0.6".to_owned()),
                 unsectioned: vec!["libold.a(k.o)".to_owned()],
                 matched: None,
+                random_addresses: false,
             }],
             ..Environment::default()
         },

@@ -158,6 +158,34 @@ fn builds_that_can_be_matched_share_the_seed_of_every_replicate() {
 }
 
 #[test]
+fn workers_of_matched_builds_are_loaded_at_fixed_addresses_and_no_others() {
+    // A link that notes how it was started, and is the build.
+    let noting = r#"printf '#!/bin/sh\ncat /proc/self/personality >>%s/../noted\nexec %s "$@"\n' "$links" "$exe" >"$links/$name-$seed"
+chmod +x "$links/$name-$seed"
+placed"#;
+    // What the processes of this test are started with, and whether that can be changed.
+    let plain = fs::read_to_string("/proc/self/personality").unwrap();
+    let mut setarch = Command::new("setarch");
+    let fixed = setarch.args(["-R", "cat", "/proc/self/personality"]);
+    let fixed = match fixed.output().unwrap() {
+        allowed if allowed.status.success() => String::from_utf8(allowed.stdout).unwrap(),
+        _ => plain.clone(),
+    };
+    for (before, expected) in [(MATCHED, &fixed), ("", &plain)] {
+        let track = linked(before, noting);
+        let told = race(&track, "./old", "./new").ends_with(0);
+        let run = told.run.as_ref().unwrap();
+        assert_eq!(are_matched(run), before == MATCHED, "{told:?}");
+        let noted = fs::read_to_string(track.path("noted")).unwrap();
+        assert_eq!(noted.lines().count(), 16, "{noted}");
+        assert!(noted.lines().all(|one| one == expected.trim()), "{noted}");
+        let facts = &run.header.environment.neutral_links;
+        let random = before == MATCHED && fixed == plain;
+        assert!(facts.iter().all(|links| links.random_addresses == random));
+    }
+}
+
+#[test]
 fn builds_draw_each_for_itself_when_asked_to() {
     let track = linked(MATCHED, COPY);
     let told = raced(&track, "--independently", "./old", "./new").ends_with(0);

@@ -16,6 +16,7 @@ use crate::executable::{Executable, Variant};
 use crate::function::fill;
 use crate::function_failure::{FunctionError, FunctionFailure};
 use crate::interrupt::Interrupts;
+use crate::memory_layout::addresses_can_be_fixed;
 use crate::order::Moment;
 use crate::placement::{Helper, Links, Place, Placements, matched};
 use crate::random::{Purpose, shuffle};
@@ -292,7 +293,9 @@ impl FunctionContenders<'_> {
                     let links = links[at.unwrap_or_default()].clone();
                     let named = file.path.display().to_string();
                     let known = links.is_ok().then(|| (file.clone(), links.clone()));
-                    (known, Links::facts(named, links))
+                    let mut fact = Links::facts(named, links);
+                    fact.random_addresses = fact.is_matched() && !addresses_can_be_fixed();
+                    (known, fact)
                 }
             };
             self.known.push(known);

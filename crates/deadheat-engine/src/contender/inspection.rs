@@ -41,6 +41,7 @@ pub fn inspect(
         variant: None,
         path_padding: None,
         padding: 0,
+        fixed_addresses: false,
         baton: None,
         // Started once, and never without this: a test executable of Go that
         // gets no argument runs its whole suite.

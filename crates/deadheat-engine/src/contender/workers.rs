@@ -179,7 +179,11 @@ impl<'a> Workers<'a> {
         let layout = position.layout;
         let slot = &layout.process_slots[process_slot];
         let [benchmark, replicate, more] = position.place;
-        let place = [benchmark, replicate, more + ((process_slot as u64) << 32)];
+        // Builds that are matched have these draws in common as they have their links: what moves
+        // both sides alike is no part of their difference.
+        let matched = variant.is_some_and(|variant| variant.link.matched);
+        let draws = if matched { 0 } else { process_slot as u64 };
+        let place = [benchmark, replicate, more + (draws << 32)];
         let mut rng = self.stream(Purpose::Process, place);
         let fail = |cause| {
             let failed =
@@ -192,6 +196,7 @@ impl<'a> Workers<'a> {
             variant: variant.map(|variant| variant.executable.as_path()),
             path_padding: self.path_padding(position),
             padding: below(&mut rng, MOST_PADDING) as usize,
+            fixed_addresses: matched,
             baton,
             probe: None,
             mask: self.interrupts.original_mask(),

@@ -71,12 +71,14 @@ impl Links {
                 made_by: Ok(links.linker),
                 unsectioned: links.unsectioned,
                 matched: links.matched,
+                random_addresses: false,
             },
             Err(reason) => NeutralLinks {
                 executable,
                 made_by: Err(reason),
                 unsectioned: Vec::new(),
                 matched: None,
+                random_addresses: false,
             },
         }
     }

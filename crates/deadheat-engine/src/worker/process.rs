@@ -17,7 +17,7 @@ use super::pipes::{BATON_VARIABLE, Trace, VARIABLE};
 use super::protocol::{Reply, Request};
 use crate::executable::PLACEMENTS_VARIABLE;
 use crate::function_failure::{FunctionError, not_started};
-use crate::memory_layout::PathPadding;
+use crate::memory_layout::{PathPadding, at_fixed_addresses};
 use crate::subprocess::{BatonPipes, ProcessGroup, StderrTail, is_stopped};
 
 /// Time that a worker that was told to leave may take, and one that closed its
@@ -117,7 +117,9 @@ impl WorkerProcess {
             inherited.extend(ends);
         }
         let kept = Kept::open(inherited).map_err(not_started)?;
-        let process = ProcessGroup::start(&mut command, start.mask);
+        let process = at_fixed_addresses(start.fixed_addresses, || {
+            ProcessGroup::start(&mut command, start.mask)
+        });
         drop(kept);
         Ok(Self {
             process: process.map_err(not_started)?,
@@ -332,6 +334,8 @@ pub(crate) struct WorkerStart<'a> {
     pub(crate) path_padding: Option<PathPadding>,
     /// Bytes of padding in the environment.
     pub(crate) padding: usize,
+    /// True if it is loaded where others of the replicate are, too.
+    pub(crate) fixed_addresses: bool,
     /// Its ends of the pipes to another worker that it takes turns with.
     pub(crate) baton: Option<&'a Baton>,
     /// An argument beside its own, by which it is found out what it is: then

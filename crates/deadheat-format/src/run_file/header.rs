@@ -124,11 +124,15 @@ impl Fields for NeutralLinks {
         };
         let unsectioned = crate::wire::unless_default(&self.unsectioned);
         let object = object.with_some("unsectioned", unsectioned.map(Wire::to_json));
-        match &self.matched {
+        let object = match &self.matched {
             None => object,
             Some(Ok(())) => object.with("matched", true),
             Some(Err(reason)) => object.with("unmatched", reason),
-        }
+        };
+        object.with_some(
+            "random_addresses",
+            crate::wire::unless_default(&self.random_addresses).map(Wire::to_json),
+        )
     }
 
     #[cfg(feature = "decode")]
@@ -144,6 +148,7 @@ impl Fields for NeutralLinks {
                 Some(reason) => Some(Err(reason)),
                 None => crate::wire::or_else(object, "matched", || false)?.then_some(Ok(())),
             },
+            random_addresses: crate::wire::or_else(object, "random_addresses", || false)?,
         })
     }
 }

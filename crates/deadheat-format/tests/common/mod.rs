@@ -311,12 +311,14 @@ pub fn placed_header() -> RunHeader {
             made_by: Ok("LLD 14.0.6".to_owned()),
             unsectioned: vec!["libk.a(k.o)".to_owned()],
             matched: None,
+            random_addresses: false,
         },
         NeutralLinks {
             executable: "./old".to_owned(),
             made_by: Err("there is no record of how it was linked".to_owned()),
             unsectioned: vec![],
             matched: None,
+            random_addresses: false,
         },
     ];
     header

@@ -210,6 +210,10 @@ fn builds(header: &RunHeader) -> FactGroup {
             Err(reason) => format!("no neutral links: {reason}"),
         };
         facts.push(&links.executable, text);
+        if links.random_addresses {
+            let text = "matched, at random load addresses: this system does not fix them";
+            facts.push(&links.executable, text.to_owned());
+        }
         if !links.unsectioned.is_empty() {
             let count = links.unsectioned.len() as u64;
             let objects = counted(count, "object file has", "object files have");

@@ -173,6 +173,7 @@ pub fn header() -> RunHeader {
                 made_by: Ok("LLD 14.0.6".to_owned()),
                 unsectioned: vec!["a.o".to_owned()],
                 matched: None,
+                random_addresses: false,
             }],
             calibration: None,
         },
