@@ -52,7 +52,7 @@ fn a_sound_machine_keeps_every_promise() {
     };
     for found in [
         sound(|effect| commands(effect, noise), 400, 50),
-        sound(|effect| processes(effect, noise), 200, 25),
+        sound(|effect| processes(effect, noise), 400, 25),
     ] {
         assert_eq!(found.promise, Promise::Kept, "{found:?}");
         assert_ne!(found.coverage_promise, Some(Promise::Broken), "{found:?}");

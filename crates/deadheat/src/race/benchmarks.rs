@@ -19,7 +19,8 @@ use super::error::{RaceError, RaceOutcome, not_started, take_over_signals};
 #[cfg(feature = "commands")]
 use super::google_benchmark;
 use super::planning::{
-    design, looks, plan_for_costs, refuse_existing, refuse_unmeasured, refuse_unmeasured_overrides,
+    design, looks, plan_for_costs, refuse_unmeasured, refuse_unmeasured_overrides,
+    refuse_unwritable,
 };
 use super::sitting::Sitting;
 use crate::rules::{benchmark_overrides, blocks_of_quantile, hold_together};
@@ -35,7 +36,7 @@ pub fn race_benchmarks(
     // Before deadheat settles on one core and takes that for the machine.
     let machine = environment();
     let design = design(&race.settings)?;
-    refuse_existing(race.save.as_deref())?;
+    refuse_unwritable(race.save.as_deref())?;
     let mut contenders = contenders(race, &entries, &interrupts)?;
     let mut plan = Plan {
         design: Design {

@@ -13,7 +13,7 @@ use deadheat_model::{CounterAccess, Environment, Metric, NeutralLinks, Origin, P
 use super::error::{RaceError, RaceOutcome, not_started, take_over_signals};
 use super::known_calibration::known;
 use super::planning::{
-    add_own_links, plan_for_costs, refuse_existing, refuse_unmeasured_overrides,
+    add_own_links, plan_for_costs, refuse_unmeasured_overrides, refuse_unwritable,
 };
 use super::sitting::Sitting;
 
@@ -47,7 +47,7 @@ pub fn race_commands(
     watcher: &mut dyn Watcher,
 ) -> Result<RaceOutcome, RaceError> {
     let interrupts = take_over_signals()?;
-    refuse_existing(options.save.as_deref())?;
+    refuse_unwritable(options.save.as_deref())?;
     // Before deadheat settles on one core and takes that for the machine.
     let mut machine = environment();
     let placements = placements(&plan, options.placements.clone(), None, &interrupts)?;

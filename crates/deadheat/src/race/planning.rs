@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use deadheat_analysis::{LooksError, looks_within, planned_blocks, planned_looks};
 use deadheat_engine::{Pilot, Piloted, least_warm_up_rounds};
-use deadheat_format::FileProblem;
+use deadheat_format::{FileProblem, ensure_folder, ensure_writable};
 use deadheat_model::{
     Benchmark, Contender, Design, Front, LevelOverride, Looks, Metric, OwnLink, Plan, RaceSettings,
 };
@@ -48,13 +48,17 @@ fn unplannable(error: &LooksError) -> String {
     }
 }
 
-/// The run file is created once the pilots are done, but nobody should have to
-/// wait for them to hear that one lies there.
-pub(super) fn refuse_existing(save: Option<&Path>) -> Result<(), RaceError> {
-    match save.filter(|file| file.exists()) {
-        Some(file) => Err(RaceError::Save(FileProblem::AlreadyExists.of(file))),
-        None => Ok(()),
+/// The run file is created once the pilots are done, but nobody should have to wait for them to hear
+/// that one lies there or none can be written, and nothing be launched.
+pub(super) fn refuse_unwritable(save: Option<&Path>) -> Result<(), RaceError> {
+    let Some(file) = save else { return Ok(()) };
+    if file.exists() {
+        return Err(RaceError::Save(FileProblem::AlreadyExists.of(file)));
     }
+    let folder = file.parent().map_or(Ok(()), ensure_folder);
+    folder
+        .and_then(|()| ensure_writable(file))
+        .map_err(RaceError::Save)
 }
 
 /// A metric can only be judged when it is measured of the contenders that are `called` so.
