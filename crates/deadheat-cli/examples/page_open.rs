@@ -1,6 +1,6 @@
-//! How long a page takes to open at its first benchmark: milliseconds from the
-//! navigation to the picture that shows a chart, the median of five windows.
-//! Charts out of sight are drawn when one comes near, so nobody waits for them.
+//! The time a page takes to open at its first benchmark: milliseconds from the navigation to the
+//! picture that shows a chart, the median of five windows. Charts out of sight are drawn when one
+//! comes near, so nobody waits for them.
 //!
 //! `cargo run --release -p deadheat-cli --example page_open -- PAGE.html`
 

@@ -88,7 +88,7 @@ pub struct CalibrateArgs {
 }
 
 impl CalibrateArgs {
-    /// What is to be raced, by this very program.
+    /// The calibration that these options ask for, with this very program as its contenders.
     fn spec(&self) -> Result<CalibrationSpec, Failure> {
         let least = std::env::var_os(LEAST_VARIABLE).is_some();
         let effort = match (self.quick, least) {
@@ -112,7 +112,7 @@ impl CalibrateArgs {
         })
     }
 
-    /// Whether the page takes the place of the answer.
+    /// Returns true if the page takes the place of the answer.
     fn page_takes_stdout(&self) -> bool {
         self.markdown
             .as_deref()

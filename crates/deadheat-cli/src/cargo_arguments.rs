@@ -28,7 +28,7 @@ const WITH_VALUE: [&str; 16] = [
 /// Short options with a value: packages, jobs, features, unstable options.
 const SHORT_WITH_VALUE: &str = "pjFZ";
 
-/// What the arguments of `cargo deadheat` ask for.
+/// A request made by the arguments of `cargo deadheat`.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Arguments {
     /// An explanation.
@@ -42,7 +42,7 @@ pub enum Arguments {
     Stray(String),
 }
 
-/// What a race needs to know.
+/// The arguments that a race needs to know.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bench {
     /// The revisions to race against, `BASE` or `BASE..HEAD`.
@@ -57,7 +57,7 @@ pub struct Bench {
     pub no_run: bool,
     /// `--message-format`.
     pub message_format: bool,
-    /// What stands behind `--`.
+    /// The arguments behind `--`.
     pub race: Vec<OsString>,
 }
 
@@ -140,7 +140,7 @@ struct LongOrShort<'a> {
     name: &'a str,
     /// A value in the same word.
     value: Option<&'a str>,
-    /// Whether one may follow as the next.
+    /// True if a value may follow as the next word.
     takes_value: bool,
 }
 

@@ -17,7 +17,7 @@ use crate::cargo_arguments::{Arguments, Bench};
 use crate::link::{PlacementsArgs, placements};
 use crate::{rev, rustc};
 
-/// What `cargo deadheat --help` says.
+/// The text of `cargo deadheat --help`.
 pub const HELP: &str = "\
 Races the bench targets of a package, or two revisions of them, with a new
 placement per replicate
@@ -136,8 +136,8 @@ pub fn cargo_deadheat() -> ExitCode {
     code(done)
 }
 
-/// What a program of ours does that was started by the `name` of a compiler
-/// or linker; `None` when it goes by its own.
+/// Does the work of the compiler or linker by whose `name` a program of ours was started, and
+/// returns the exit code; `None` when the program goes by its own name.
 pub fn role(name: &Path, args: &[OsString]) -> Option<ExitCode> {
     match name.file_name().and_then(OsStr::to_str)? {
         Roles::COMPILER => Some(code(Err(rustc::compile(name, args)))),

@@ -85,7 +85,7 @@ impl ExportArgs {
         }
     }
 
-    /// Whether one of the files needs more than the answer.
+    /// Returns true if one of the files needs the samples, and not the answer alone.
     pub fn need_samples(&self) -> bool {
         self.given().any(|(_, _, shape)| match shape {
             Shape::Hyperfine | Shape::Csv | Shape::Hdr | Shape::GoogleBenchmark(_) | Shape::Go => {

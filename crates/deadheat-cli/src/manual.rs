@@ -125,7 +125,7 @@ fn lines_of_examples(text: &str) -> &str {
     text.strip_prefix("Examples:\n").unwrap_or(text)
 }
 
-/// What is not ASCII, as every troff reads it whatever the locale.
+/// Returns the text with what is not ASCII spelled as every troff reads it, whatever the locale.
 fn ascii(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for c in text.chars() {

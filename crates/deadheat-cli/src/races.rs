@@ -1,5 +1,5 @@
-//! What all races share: the words that start one again, resumption, and the answer with the files
-//! beside it.
+//! The parts that all races share: the words that start one again, resumption, and the answer with
+//! the files beside it.
 
 use std::path::Path;
 

@@ -27,7 +27,7 @@ pub struct RecordedArgs {
 }
 
 impl RecordedArgs {
-    /// What is asked of the recording, by these options and a rules file.
+    /// The rules for the recording, by these options and a rules file.
     pub fn rules(&self, answer: &mut AnswerArgs) -> Result<Rules, Failure> {
         answer.read_rules(&self.design.0, CliOverrides::default())
     }

@@ -127,20 +127,20 @@ struct RaceArgs {
 /// Two revisions whose bench targets are raced.
 #[derive(Debug)]
 pub struct CargoRace {
-    /// What is asked of cargo.
+    /// The arguments for cargo.
     pub bench: Bench,
     /// Cargo itself.
     pub cargo: OsString,
     /// `BASE` or `BASE..HEAD`.
     pub revisions: String,
-    /// How they are raced; `None` when they are only built.
+    /// The options of the race; `None` when the revisions are only built.
     pub options: Option<BenchOptions>,
-    /// What to add where there is no such revision.
+    /// The hint added to the error where there is no such revision.
     pub hint: &'static str,
 }
 
 impl CargoRace {
-    /// What `cargo deadheat BASE` asks for.
+    /// The race that `cargo deadheat BASE` asks for.
     pub fn of(bench: Bench, cargo: OsString, base: String) -> Result<Self, Failure> {
         let name = OsString::from("cargo deadheat BASE");
         let mut race = RaceArgs::parse_from(std::iter::once(&name).chain(&bench.race));
@@ -156,7 +156,7 @@ impl CargoRace {
         })
     }
 
-    /// What may stand behind `--`, for the manual.
+    /// The options that may stand behind `--`, for the manual.
     pub fn options() -> clap::Command {
         RaceArgs::command()
     }

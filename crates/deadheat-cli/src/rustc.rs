@@ -186,7 +186,7 @@ impl Compilation {
     }
 }
 
-/// Whether this is a compiler driver, by its name.
+/// Returns true if this is a compiler driver, by its name.
 fn is_driver(linker: &str) -> bool {
     let name = linker.rsplit('/').next().unwrap_or(linker);
     // `clang-14`, `aarch64-linux-gnu-gcc-12.2`
@@ -207,7 +207,7 @@ fn is_driver(linker: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// What cargo says for a bench target, and more.
+    /// The driver that links a bench target with the words of cargo for it, and more.
     fn driver(more: &str) -> Option<String> {
         let line = format!(
             "--crate-name text --edition=2024 benches/text.rs --error-format=json \

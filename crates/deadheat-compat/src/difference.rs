@@ -16,7 +16,7 @@ const MIN_REPETITIONS: usize = 2;
 /// With fewer repetitions the test carries a warning.
 pub(crate) const OPTIMAL_REPETITIONS: usize = 9;
 
-/// What both sides have.
+/// A comparison of all that both sides have.
 #[derive(Debug)]
 pub struct Report<'a> {
     pub(crate) differences: Vec<Difference<'a>>,

@@ -19,7 +19,7 @@ pub struct JsonError {
     pub line: usize,
     /// In characters, from 1.
     pub column: usize,
-    /// What is wrong there.
+    /// The problem there, in words.
     pub what: &'static str,
 }
 
@@ -304,7 +304,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// How many bytes of a string come before a quote, an escape or a control character.
+/// The number of bytes of a string before a quote, an escape or a control character.
 fn plain_characters(text: &[u8]) -> usize {
     text.iter()
         .position(|b| matches!(b, b'"' | b'\\' | 0..0x20))

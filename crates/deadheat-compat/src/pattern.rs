@@ -91,7 +91,8 @@ fn rewritten(source: &str) -> Result<String, String> {
     Ok(pattern)
 }
 
-/// What a backslash makes of a character in a set or outside.
+/// Appends what a backslash makes of a character in a set or outside; the error is a sentence about
+/// the escape.
 fn escape(escaped: Option<char>, pattern: &mut String) -> Result<(), String> {
     match escaped {
         None => return Err("bad escape (end of pattern)".to_owned()),

@@ -14,7 +14,7 @@ const END: &str = "\x1b[0m";
 /// Added to the name of a benchmark in the row of its test.
 const TEST_SUFFIX: &str = "_pvalue";
 
-/// What of a report is printed, and how.
+/// The layout of a printed report: the rows it has, and what of it is coloured.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Layout {
     /// Aggregates and tests only.

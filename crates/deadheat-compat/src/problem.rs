@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Problem {
     /// Where in the JSON, `benchmarks[3].real_time`; empty where it is not of the JSON.
     pub path: String,
-    /// What is wrong there.
+    /// The problem there, in words.
     pub what: String,
     /// True if it is of the second side; without meaning where no row is at fault.
     pub second: bool,

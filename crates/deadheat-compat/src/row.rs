@@ -4,7 +4,7 @@ use crate::json::{Broken, Reader};
 use crate::problem::Problem;
 use crate::value::{Number, Text, Value};
 
-/// What is kept of an entry. A field that is not there is `None`; one that is `null` is
+/// The part of an entry that is kept. A field that is not there is `None`; one that is `null` is
 /// `Some(Value::Null)`.
 #[derive(Debug, Clone, Default)]
 pub struct Row<'a> {
@@ -12,7 +12,7 @@ pub struct Row<'a> {
     index: usize,
     /// True if it is of the second side.
     pub(crate) second: bool,
-    /// What it is sorted by, the most important first; filled in then.
+    /// The numbers it is sorted by, the most important first; filled in when it is sorted.
     pub(crate) place: [f64; 4],
     fields: [Option<Value<'a>>; FIELDS.len()],
 }

@@ -94,8 +94,8 @@ impl Number<'_> {
     }
 }
 
-/// What Python's `json` reads. Lists and dictionaries that no report looks into are checked and
-/// forgotten.
+/// A value as Python's `json` reads it. Lists and dictionaries that no report looks into are
+/// checked and forgotten.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value<'a> {
     /// `None`.

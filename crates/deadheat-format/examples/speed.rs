@@ -1,5 +1,5 @@
-//! How fast a run file is written and read on this machine, and how much
-//! memory reading takes.
+//! The speed at which a run file is written and read on this machine, and the memory that reading
+//! takes.
 //!
 //! ```text
 //! cargo run --release -p deadheat-format --example speed [samples] [columns]

@@ -36,7 +36,7 @@ pub enum Line {
         record: String,
         /// Objects whose functions share one section.
         unsectioned: Vec<String>,
-        /// What other builds share with this one lies at the same places in all of them.
+        /// True if what other builds share with this one lies at the same places in all of them.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         matched: bool,
         /// The reason why it does not, where it was asked for.

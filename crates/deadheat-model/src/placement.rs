@@ -11,9 +11,9 @@ pub struct NeutralLinks {
     /// Object files whose functions share one section, so that they keep their places among each
     /// other however the sections are shuffled.
     pub unsectioned: Vec<String>,
-    /// Whether the links of one replicate are matched to those of the other builds: what the builds
-    /// share lies at the same places in all of them. `Err` says why not, and `None` that nobody asked
-    /// for it or there is no other build.
+    /// `Ok` if the links of one replicate are matched to those of the other builds: what the builds
+    /// share lies at the same places in all of them. `Err` says why not, and `None` that nobody
+    /// asked for it or there is no other build.
     pub matched: Option<Result<(), String>>,
     /// True if they are matched and every process is loaded at an address of its own all the same,
     /// because the system does not let that be fixed.
@@ -34,7 +34,8 @@ pub struct NeutralLink {
     pub seed: u32,
     /// The beginning of the SHA-256 of the executable, in hexadecimal.
     pub hash: String,
-    /// What the builds that are raced share lies where it does in the links that the others have.
+    /// True if what the builds that are raced share lies where it does in the links that the others
+    /// have.
     pub matched: bool,
 }
 

@@ -11,7 +11,7 @@ use crate::workload::Workload;
 /// Everything that is decided before the first sample is taken.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// How the race is run and judged.
+    /// The settings by which the race is run and judged.
     pub design: Design,
     /// The source of every random choice of the run.
     pub seed: u64,
@@ -33,19 +33,19 @@ pub struct Benchmark {
     pub control: bool,
     /// Blocks in a replicate where the pilot found another number than that of the design to fit.
     pub blocks_per_replicate: Option<u32>,
-    /// What one iteration gets done, for rates beside the times.
+    /// The work that one iteration gets done, for rates beside the times.
     pub throughput: Option<Throughput>,
     /// Set when this is another benchmark once more, as the user's own link placed it. It gets no
     /// verdict of its own.
     pub own_link: Option<OwnLink>,
     /// Metrics of this benchmark beside those of the run, in column order after them.
     pub counters: Vec<Metric>,
-    /// What a file of another tool told of it; `None` when deadheat measures.
+    /// The facts that a file of another tool told of it; `None` when deadheat measures.
     pub saved: Option<Saved>,
     /// The comparisons of a gate among which it must not be slower: its race goes on after that
     /// verdict until it holds at their level, or to the last look. 0 and 1 for none but its own.
     pub family: u32,
-    /// What is decided for it otherwise than for all.
+    /// The settings decided for it otherwise than for all.
     pub overrides: BenchmarkOverrides,
 }
 
@@ -55,7 +55,8 @@ pub struct Benchmark {
 pub struct BenchmarkOverrides {
     /// Smallest relative change of it worth acting on.
     pub margin: Option<f64>,
-    /// How sure its verdict is to be, and after how many replicates it may be called.
+    /// The chance of a wrong verdict on it, and the numbers of replicates after which the verdict
+    /// may be called.
     pub level: Option<LevelOverride>,
     /// The metric its verdict speaks of.
     pub judged: Option<Metric>,
@@ -82,13 +83,13 @@ pub struct LevelOverride {
     pub looks: Looks,
 }
 
-/// What a file of another tool tells of a benchmark beside its values.
+/// The facts that a file of another tool tells of a benchmark beside its values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Saved {
-    /// What the verdict speaks of where that is not the metric of the design: the benchmarks of a
-    /// file need not measure the same.
+    /// The metric the verdict speaks of where that is not the metric of the design: the benchmarks
+    /// of a file need not measure the same.
     pub judged: Option<Metric>,
-    /// What the benchmark says of itself beside its name.
+    /// The label that the benchmark gives itself beside its name.
     pub label: Option<String>,
     /// Threads it ran on.
     pub threads: Option<u32>,
@@ -105,7 +106,7 @@ pub struct OwnLink {
     pub replicates: u32,
 }
 
-/// What one iteration of a benchmark gets done.
+/// The work that one iteration of a benchmark gets done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Throughput {
     /// So many bytes are worked through.
@@ -149,7 +150,8 @@ impl Benchmark {
         last.map(|last| last as u64 + 1)
     }
 
-    /// How many slots one block has: ABBA for two, one row for any other.
+    /// The number of slots in one block: those of ABBA for two contenders, one row for any other
+    /// number.
     pub fn slots_per_block(&self) -> usize {
         match self.contenders.len() {
             2 => 4,
@@ -163,7 +165,7 @@ impl Benchmark {
 pub struct Contender {
     /// The name shown and recorded.
     pub name: String,
-    /// What it does.
+    /// The work it does.
     pub workload: Workload,
 }
 
@@ -185,21 +187,21 @@ pub enum PlanError {
     Contenders {
         /// The benchmark.
         benchmark: String,
-        /// How many it has.
+        /// The number it has.
         count: usize,
-        /// How many are possible.
+        /// The largest number that is possible.
         max: usize,
     },
     /// There is nothing to race.
     Empty,
-    /// What should be a second copy of the baseline is not.
+    /// A control that should be a second copy of the baseline is not.
     Control {
         /// The benchmark.
         benchmark: String,
-        /// What does not hold, in words.
+        /// The problem, in words.
         problem: &'static str,
     },
-    /// What should be a benchmark once more, as the user linked it, is not.
+    /// A benchmark that should be another once more, as the user linked it, is not.
     OwnLink {
         /// The benchmark that says so.
         benchmark: String,
@@ -207,7 +209,7 @@ pub enum PlanError {
         index: usize,
         /// The place of the one it claims to stand beside.
         of: usize,
-        /// What does not hold, in words.
+        /// The problem, in words.
         problem: &'static str,
     },
 }

@@ -69,7 +69,7 @@ pub enum FileScope {
 #[derive(Clone, Copy, Debug)]
 pub struct FrontHelp {
     fronts: &'static [Front],
-    /// What it does, in a sentence without its full stop.
+    /// The effect of the setting, in a sentence without its full stop.
     help: &'static str,
     /// The value that counts where none is written; empty where the text tells, or there is none.
     default: &'static str,
@@ -88,7 +88,7 @@ const fn help(fronts: &'static [Front], help: &'static str, default: &'static st
 pub struct Setting {
     /// The long option without its dashes, and the key in `deadheat.toml`.
     pub name: &'static str,
-    /// What stands for the value in help texts; empty for a flag.
+    /// The word that stands for the value in help texts; empty for a flag.
     pub value: &'static str,
     /// The values it takes.
     pub kind: ValueKind,
@@ -147,8 +147,8 @@ impl Setting {
 /// Makes the struct and the table from one list, so that no setting is in one of them alone.
 macro_rules! settings {
     ($($(#[$doc:meta])* $field:ident: $type:ty { $($row:tt)* })*) => {
-        /// What somebody says of a race, on a command line or in `deadheat.toml`. What is `None` is
-        /// not said.
+        /// The settings that a user gives a race, on a command line or in `deadheat.toml`. A
+        /// setting that is `None` is not given.
         #[derive(Clone, Debug, Default, PartialEq)]
         pub struct RaceSettings {
             $($(#[$doc])* pub $field: Option<$type>,)*
@@ -324,7 +324,7 @@ settings! {
             ),
         ],
     }
-    /// What a sample lasts at least, where not only its clock decides.
+    /// The least duration of a sample, where not only its clock decides.
     sample_time: Duration {
         name: "sample-time",
         value: "TIME",
@@ -336,7 +336,7 @@ settings! {
             "",
         )],
     }
-    /// What a launch of a command may take, or a single sample of a function.
+    /// The most time that a launch of a command may take, or a single sample of a function.
     timeout: TimeLimit {
         name: "timeout",
         value: "TIME",
@@ -405,7 +405,7 @@ settings! {
             ),
         ],
     }
-    /// What becomes of the time spent waiting for a core.
+    /// The treatment of the time spent waiting for a core.
     waiting: Waiting {
         name: "waiting",
         value: "WHAT",
@@ -464,7 +464,7 @@ settings! {
     }
 }
 
-/// How a race is run and judged.
+/// The settings by which a race is run and judged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Design {
     /// Smallest relative change worth acting on; 0.01 is 1 %.
@@ -486,7 +486,7 @@ pub struct Design {
     pub quantile: Option<f64>,
     /// Where the contenders may run.
     pub pinning: Pinning,
-    /// What becomes of the time they wait for a core.
+    /// The treatment of the time they wait for a core.
     pub waiting: Waiting,
 }
 
@@ -562,8 +562,8 @@ impl RaceSettings {
         self.seed.unwrap_or(0)
     }
 
-    /// What a launch or sample may take; as long as it likes when `None`. A benchmark that hangs
-    /// must not hang a night's worth of CI, a command is stopped by whoever started it.
+    /// The most time that a launch or sample may take; as long as it likes when `None`. A benchmark
+    /// that hangs must not hang a night's worth of CI, a command is stopped by whoever started it.
     pub fn timeout(&self, front: Front) -> Option<Duration> {
         let default = match front {
             Front::Bench | Front::Harness => Some(Duration::from_secs(60)),
@@ -582,7 +582,7 @@ impl RaceSettings {
         self.pin.clone().unwrap_or(default)
     }
 
-    /// What becomes of the time spent waiting for a core.
+    /// The treatment of the time spent waiting for a core.
     pub fn waiting(&self) -> Waiting {
         self.waiting.unwrap_or(Waiting::Auto)
     }

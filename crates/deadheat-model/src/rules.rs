@@ -14,7 +14,7 @@ use crate::setting_values::FailOn;
 pub struct RulesFile {
     /// The file.
     pub path: PathBuf,
-    /// What holds for every benchmark.
+    /// The settings that hold for every benchmark.
     pub all: RaceSettings,
     /// Which benchmarks are raced or judged; all when there are none.
     pub include: Vec<Glob>,
@@ -31,7 +31,7 @@ pub struct RulesFile {
 pub struct RulesOfSome {
     /// Which benchmarks.
     pub name: Glob,
-    /// What holds for them.
+    /// The settings that hold for them.
     pub rules: RaceSettings,
 }
 
@@ -123,7 +123,7 @@ pub struct Gates {
     pub asked: Vec<String>,
     /// The rules file that was read.
     pub config: Option<String>,
-    /// What the rule `slower` is held for together; `None` for a single comparison.
+    /// The comparisons that the rule `slower` is held for together; `None` for a single comparison.
     pub suite: Option<SuiteLevel>,
     /// Entries of its ignore list that excuse nothing, in the order of the file.
     pub idle: Vec<IdleIgnore>,

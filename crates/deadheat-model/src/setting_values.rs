@@ -124,7 +124,7 @@ pub enum Placement {
     Own,
 }
 
-/// What becomes of the time a contender waited for a core.
+/// The treatment of the time a contender waited for a core.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Waiting {
     /// It is taken out of the wall time of contenders of one thread and one process, which cannot

@@ -146,7 +146,7 @@ pub(crate) fn pardon(comparison: &Comparison, hit: &GateHit, glyphs: Glyphs) -> 
     })
 }
 
-/// What the first race found, then what the second did: "+11.6 % [+10.4 to +11.9 %], then +0.9 %
+/// The finding of the first race, then that of the second: "+11.6 % [+10.4 to +11.9 %], then +0.9 %
 /// [−0.2 to +2.0 %]".
 pub(crate) fn both(first: &Comparison, second: &Confirmation, glyphs: Glyphs) -> String {
     let found = |estimate: Option<&Estimate>| {

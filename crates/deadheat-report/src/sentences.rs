@@ -34,7 +34,7 @@ pub fn metric(metric: &Metric, glyphs: Glyphs) -> String {
     name.to_owned()
 }
 
-/// What a comparison judges, in words: a metric, or a quantile of it.
+/// The quantity that a comparison judges, in words: a metric, or a quantile of it.
 pub fn judged(metric: &Metric, quantile: Option<f64>, glyphs: Glyphs) -> String {
     let metric = self::metric(metric, glyphs);
     match quantile {

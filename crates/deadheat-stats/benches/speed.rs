@@ -1,4 +1,4 @@
-//! How long the statistics take beside the plain way of computing them, and whether they keep
+//! The time the statistics take beside the plain way of computing them, and a check that they keep
 //! within their bars.
 //!
 //! `cargo bench -p deadheat-stats` prints one row for each: the median time of ours and of the
@@ -175,7 +175,7 @@ impl Bench {
     }
 }
 
-/// What every look computes.
+/// The estimate, its interval and its p-value, which every look computes.
 fn whole_look(clusters: &Clusters) -> (PooledEstimate, Option<(f64, f64)>, Option<f64>) {
     let found = pooled_huber(clusters, Floor::default()).expect("finite effects");
     let (interval, p) = (found.interval(0.01), found.p_value());

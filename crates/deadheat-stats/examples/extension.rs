@@ -64,8 +64,8 @@ fn cell(found: Outcomes, change: f64) -> String {
     format!("{right:.3}, {:.1}", found.replicates)
 }
 
-/// What is compared: forty replicates, spending stretched over more of them, most of α spent along
-/// the first forty, at the same looks and at finer ones, and what is used.
+/// The plans compared: forty replicates, spending stretched over more of them, most of α spent
+/// along the first forty, at the same looks and at finer ones, and what is used.
 fn plans() -> Vec<(String, Spending)> {
     let extended = |most| Spending::extended(most, ALPHA).ok().flatten();
     let extended = |most| extended(most).expect("more than forty");

@@ -38,8 +38,8 @@ fn main() {
     print_false_calls();
 }
 
-/// How many shapes a row is fitted to: the fewer replicates, the heavier the tail and the more are
-/// needed.
+/// The number of shapes a row is fitted to: the fewer replicates, the heavier the tail and the more
+/// are needed.
 fn draws(replicates: usize) -> usize {
     match replicates {
         0..=12 => 2_000_000,

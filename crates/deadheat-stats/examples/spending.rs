@@ -14,7 +14,7 @@ const DRAWS: usize = 400_000;
 /// Of the many looks of extended runs.
 const EXTENDED_DRAWS: usize = 100_000;
 const RUNS: usize = 1_000_000;
-/// How far a tabled level may lie from the recomputed one.
+/// The largest relative distance of a tabled level from the recomputed one that is tolerated.
 const TOLERANCE: f64 = 0.03;
 
 fn main() {

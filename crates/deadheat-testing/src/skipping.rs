@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::os::unix::process::parent_id;
 use std::path::{Path, PathBuf};
 
-/// Whether a test has to do without some of these tools, which is then recorded.
+/// Returns true if a test has to do without some of these tools, which is then recorded.
 ///
 /// # Panics
 ///
@@ -87,7 +87,8 @@ macro_rules! needs {
     };
 }
 
-/// Whether these tools are here; where not, the test is recorded as skipped, in so far as it asks.
+/// Evaluates to true if these tools are here; where not, the test is recorded as skipped, in so far
+/// as it asks.
 #[macro_export]
 macro_rules! has {
     ($($file:expr),+) => {

@@ -23,7 +23,7 @@ pub struct Entrants {
     pub names: [String; 2],
 }
 
-/// What the programs are, and what they hold.
+/// The programs of a race by their kind, with what they hold.
 pub enum Field {
     /// Workers.
     Workers(Vec<Worker>),

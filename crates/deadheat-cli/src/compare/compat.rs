@@ -19,7 +19,7 @@ use super::held_output::{HeldOutput, complain};
 /// The name under which the program is the original's successor.
 const ORIGINAL: &str = "compare.py";
 
-/// What the original leaves with whenever it ends in a traceback, and on inputs that are none.
+/// The exit code of the original whenever it ends in a traceback, and on inputs that are none.
 const FAILED: u8 = 1;
 
 /// Runs as the successor of compare.py if the command line says so: by the name of the program, or by `compare --compat`.
@@ -76,7 +76,7 @@ enum Input {
     Unreadable(String),
 }
 
-/// What became of a JSON text: no JSON, no results, or results.
+/// The outcome of reading a JSON text: no JSON, no results, or results.
 type Loaded<'a> = Result<Result<Results<'a>, Refusal>, JsonError>;
 
 impl Run<'_> {
@@ -108,7 +108,7 @@ impl Run<'_> {
         self.print(&report)
     }
 
-    /// What is passed to the executable of each side, or applied to its results.
+    /// The options passed to the executable of each side, or applied to its results.
     fn options(&self) -> [Vec<OsString>; 2] {
         let mut shared = self.arguments.passed_on.clone();
         if self.arguments.options.aggregates_only {

@@ -13,7 +13,7 @@ const UNKNOWN_OPTION: u8 = 1;
 /// One run of the original.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Arguments {
-    /// What stands before the mode.
+    /// The options before the mode.
     pub options: Options,
     /// The two files, which may be one.
     pub files: [OsString; 2],
@@ -22,7 +22,7 @@ pub struct Arguments {
     pub filters: Option<[OsString; 2]>,
     /// The line above the table.
     pub description: OsString,
-    /// What is passed on to executables.
+    /// The arguments passed on to executables.
     pub passed_on: Vec<OsString>,
 }
 
@@ -70,14 +70,14 @@ const MODES: [(&str, &str, &[&str]); 3] = [
     ),
 ];
 
-/// What is said instead of a comparison.
+/// A message that takes the place of a comparison, with its exit code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stop {
     /// The text.
     pub text: String,
     /// The exit code.
     pub code: u8,
-    /// Whether the text is help, which goes to standard output.
+    /// True if the text is help, which goes to standard output.
     pub is_help: bool,
 }
 

@@ -1,5 +1,5 @@
-//! What is set side by side, by the words of the command line: those of
-//! compare.py, and a few more.
+//! The sides of a comparison, by the words of the command line: those of compare.py, and a few
+//! more.
 
 use deadheat::parts::exit::Failure;
 
@@ -13,8 +13,8 @@ pub struct Entrant {
 }
 
 impl Entrant {
-    /// What stands for its name: that of a single file, and of several what
-    /// their paths begin with, so `old` of `old/1.json` and `old/2.json`.
+    /// The text that stands for its name: that of a single file, and of several what their paths
+    /// begin with, so `old` of `old/1.json` and `old/2.json`.
     pub fn called(&self) -> &str {
         let first = self.named.first().map_or("", String::as_str);
         let shared = |name: &String| {

@@ -1,4 +1,4 @@
-//! What the words of a comparison stand for: files of one tool, read, or programs.
+//! The sides that the words of a comparison stand for: files of one tool, read, or programs.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -16,7 +16,7 @@ use deadheat::parts::terminal::to_stderr;
 
 use super::request::Entrant;
 
-/// What was named.
+/// The sides that were named.
 pub enum Sides {
     /// Two programs.
     Programs(Box<[ProgramSide; 2]>),
@@ -95,7 +95,7 @@ pub fn read(
     Ok(Sides::Results(named(request, sides)?))
 }
 
-/// What one name stands for.
+/// The kind of thing that one name stands for.
 enum Kind {
     Folder,
     Program(Program),

@@ -202,8 +202,8 @@ impl SimulatedContenders {
         }
     }
 
-    /// What others take from a sample that runs so long: it begins somewhere in its turn, and
-    /// after each of its turns they have the core for an exponential time of this mean.
+    /// The nanoseconds that others take from a sample that runs so long: it begins somewhere in its
+    /// turn, and after each of its turns they have the core for an exponential time of this mean.
     fn interrupted_ns(&mut self, cpu: f64, turn_ns: f64, mean_ns: f64) -> f64 {
         let mut left = cpu - unit(&mut self.rng) * turn_ns;
         let mut taken = 0.0;

@@ -58,7 +58,8 @@ pub(crate) struct Links {
     /// Names what the links are made from.
     pub(crate) record: String,
     pub(crate) unsectioned: Vec<String>,
-    /// Whether they are matched to those of other builds; `None` where no others were named.
+    /// `Ok` if they are matched to those of other builds, or the reason why they are not; `None`
+    /// where no others were named.
     pub(crate) matched: Option<Result<(), String>>,
 }
 

@@ -23,7 +23,7 @@ pub(crate) struct Placer {
     helper: Helper,
     /// Builds of one program, which have one seed in a replicate.
     sides: Vec<Side>,
-    /// What the sides share lies at the same places in all of them.
+    /// True if what the sides share lies at the same places in all of them.
     matched: bool,
     looks: Vec<u32>,
     seeds: Seeds,

@@ -353,7 +353,7 @@ mod tests {
         }
     }
 
-    /// What each process answers, and all calls in order.
+    /// The answers of each process, and all calls in order.
     type Taken = (Vec<Result<Vec<f64>, PeerGone>>, Vec<(Turn, u64)>);
 
     /// A block of several processes.

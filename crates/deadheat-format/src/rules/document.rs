@@ -35,7 +35,7 @@ impl<'t> Document<'t> {
         }
     }
 
-    /// What is wrong at a byte of the text, and what to do about it.
+    /// The problem at a byte of the text, and what to do about it.
     pub(super) fn wrong(
         &self,
         at: usize,

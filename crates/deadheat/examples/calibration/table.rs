@@ -42,8 +42,8 @@ impl Row {
         }
     }
 
-    /// Whether a change of one margin can be found at all: four of the least
-    /// standard errors are no more than it.
+    /// Returns true if a change of one margin can be found at all: four of the least standard
+    /// errors are no more than it.
     pub fn can_find(&self) -> bool {
         4.0 * self.setting.least_error() <= self.setting.margin
     }
@@ -171,7 +171,7 @@ fn few_blocks() -> Vec<Row> {
     rows
 }
 
-/// What no family of the specification holds: slots that fall into heaps.
+/// Rows of noise that no family of the specification holds: slots that fall into heaps.
 fn heaps(design: fn(f64, Noise) -> Setting) -> [Row; 2] {
     let row = |name, noise| Row::new(name, 0.0, design(0.0, noise), ALIKE);
     [
@@ -185,14 +185,14 @@ fn heaps(design: fn(f64, Noise) -> Setting) -> [Row; 2] {
 pub struct Promise {
     pub words: &'static str,
     speaks_of: fn(&Row) -> bool,
-    /// What is seen in a row, and whether it is as promised.
+    /// Returns the value seen in a row, and true if it is as promised.
     pub seen: fn(&Row, &Tally) -> (f64, bool),
-    /// Whether the largest of what is seen is the nearest to breaking it.
+    /// True if the largest of what is seen is the nearest to breaking it.
     pub at_most: bool,
     pub unit: Unit,
 }
 
-/// What is seen of a promise.
+/// The unit of what is seen of a promise.
 #[derive(Clone, Copy)]
 pub enum Unit {
     /// A share of the races.
@@ -218,7 +218,7 @@ fn at_least(count: u32, tally: &Tally, rate: f64) -> (f64, bool) {
     (seen, seen >= rate)
 }
 
-/// What is promised at α = .05 and a margin of 1 %.
+/// The promises at α = .05 and a margin of 1 %.
 pub const PROMISES: [Promise; 9] = [
     Promise {
         words: "without a difference, faster or slower in no more than 5 %, within the binomial bound",

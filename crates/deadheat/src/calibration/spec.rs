@@ -1,4 +1,4 @@
-//! What a calibration is asked for.
+//! The spec of a calibration: its races, the effort and the settings.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -19,12 +19,12 @@ pub struct CalibrationSpec {
     pub role: &'static str,
     /// The work: so many rounds, each of which takes as long as the others.
     pub work: Work,
-    /// How much is raced.
+    /// The number of races, and the time they may take.
     pub effort: Effort,
     /// True if that is less than usual.
     pub quick: bool,
-    /// How everything is raced and judged; each kind of race has a pinning of its own where they
-    /// name none. The budget is that of the effort.
+    /// The settings by which everything is raced and judged; each kind of race has a pinning of its
+    /// own where they name none. The budget is that of the effort.
     pub settings: RaceSettings,
 }
 
@@ -61,9 +61,9 @@ pub struct PerRound {
     pub known: u32,
 }
 
-/// What a calibration races: so many rounds, in each of which all kinds take
-/// their turn. A machine that changes meanwhile changes for all of them, and
-/// whatever round is the last, all have had their share.
+/// The races of a calibration: so many rounds, in each of which all kinds take their turn. A
+/// machine that changes meanwhile changes for all of them, and whatever round is the last, all have
+/// had their share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
     /// Rounds.

@@ -208,7 +208,7 @@ impl CommandRaceSpec {
     }
 }
 
-/// What is given for a command: once for all, or once for each.
+/// The value given for a command: once for all, or once for each.
 fn of_command<T>(list: &[T], index: usize) -> Option<&T> {
     list.get(if list.len() == 1 { 0 } else { index })
 }

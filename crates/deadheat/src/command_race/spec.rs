@@ -1,4 +1,4 @@
-//! What the user asked for, not yet checked.
+//! A race of commands as the user asked for it, not yet checked.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use deadheat_model::{ExitPolicy, Input, Output, RaceSettings, RulesOfSome};
 use super::parameters::{Parameter, placeholders, usage};
 use crate::exit::Failure;
 
-/// How commands are started.
+/// The way in which commands are started.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Shell {
     /// Directly. Starting a shell takes longer than many commands.
@@ -63,7 +63,7 @@ pub fn output(text: &str) -> Output {
     }
 }
 
-/// How many launches of each command, in hyperfine's terms.
+/// The number of launches of each command, in hyperfine's terms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Runs {
     /// Exactly so many, judged once at the end.
@@ -83,7 +83,7 @@ pub struct CommandRaceSpec {
     pub names: Vec<String>,
     /// Parameters to sweep over.
     pub parameters: Vec<Parameter>,
-    /// How commands and hooks are started.
+    /// The way in which commands and hooks are started.
     pub shell: Shell,
     /// `--setup` hooks: none, one for all or one per command. So for all
     /// hooks.
@@ -106,7 +106,7 @@ pub struct CommandRaceSpec {
     pub warmup: u32,
     /// Bounds on the launches; where they say nothing, the settings bound the replicates.
     pub runs: Runs,
-    /// How the commands are raced and judged.
+    /// The settings by which the commands are raced and judged.
     pub settings: RaceSettings,
     /// Rules of some benchmarks; the last that fits wins, key by key.
     pub rules: Vec<RulesOfSome>,

@@ -8,7 +8,7 @@ use crate::answer::{Answer, Format};
 use crate::rules::{CliOverrides, Rules, RulesSource};
 use crate::settings::{Color, Front, Ignored, Selection, Setting, ValueKind};
 
-/// What the program is to do.
+/// The task of the program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Mode {
     /// Race, as `cargo bench` asks for.
@@ -30,15 +30,15 @@ pub(super) struct Arguments {
     pub(super) answer: Answer,
     pub(super) quiet: bool,
     pub(super) shown: bool,
-    /// What a rules file may say, too.
+    /// The options that a rules file may hold, too.
     pub(super) asked: CliOverrides,
     pub(super) source: RulesSource,
     pub(super) save: Option<PathBuf>,
     pub(super) files: Files,
 }
 
-/// What `--help` prints: the settings of a race stand in the table of all fronts, and what only a
-/// bench target takes stands here.
+/// The text that `--help` prints: the settings of a race stand in the table of all fronts, and what
+/// only a bench target takes stands here.
 pub(super) fn help() -> String {
     let settings = |of_answers: bool| -> String {
         let all = Setting::of(Front::Harness);
@@ -320,7 +320,7 @@ mod tests {
         }
     }
 
-    /// What only a build with the feature `reports` does.
+    /// Options that only a build with the feature `reports` takes.
     const OF_REPORTS: [&str; 9] = [
         "--figures",
         "--plot",

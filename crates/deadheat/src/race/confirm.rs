@@ -36,7 +36,7 @@ pub struct Raced {
     pub first: RaceOutcome,
     /// The second one, as far as it came to something.
     pub second: Option<RaceOutcome>,
-    /// What both say, held against the gate.
+    /// The analysis of both, held against the gate.
     pub analysis: Analysis,
     /// The failure that ended the second race.
     failure: Option<Failure>,

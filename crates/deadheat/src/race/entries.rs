@@ -22,8 +22,8 @@ pub struct BenchmarkRace {
     pub program: Option<WorkerProgram>,
     /// Shows on standard error what other programs print.
     pub shown: bool,
-    /// How they are raced and judged. Blocks of Google Benchmark executables are the repetitions
-    /// in a launch.
+    /// The settings by which the benchmarks are raced and judged. Blocks of Google Benchmark
+    /// executables are the repetitions in a launch.
     pub settings: RaceSettings,
     /// The run file; `None` for a new one below `.deadheat/runs`.
     pub save: Option<PathBuf>,

@@ -116,7 +116,7 @@ pub(super) fn take_over_signals() -> Result<Interrupts, RaceError> {
     Interrupts::install().map_err(|errno| RaceError::NotStarted(EngineError::Signals(errno)))
 }
 
-/// What kept a race from starting: a signal, or this.
+/// The error that kept a race from starting: a signal, or this.
 pub(super) fn not_started(error: EngineError, interrupts: &Interrupts) -> RaceError {
     match (error, interrupts.requested()) {
         (EngineError::Interrupted, Some(signal)) => RaceError::Interrupted { signal },

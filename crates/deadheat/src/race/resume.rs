@@ -14,7 +14,7 @@ use super::error::{RaceError, RaceOutcome, not_started, take_over_signals};
 use super::google_benchmark;
 use super::sitting::Sitting;
 
-/// What a recorded race holds, where it can be taken up again.
+/// The contents of a recorded race, where it can be taken up again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resumable {
     /// Commands, as `deadheat run` races them.
@@ -26,8 +26,8 @@ pub enum Resumable {
 }
 
 impl Resumable {
-    /// What the run of `path` with this header holds; an error says why it
-    /// cannot be taken up again.
+    /// Returns what the run of `path` with this header holds; an error says why it cannot be taken
+    /// up again.
     pub fn of(path: &Path, header: &RunHeader) -> Result<Self, RaceError> {
         let refused = |reason: &str| RaceError::NotResumable {
             path: path.to_owned(),
@@ -61,7 +61,7 @@ impl Resumable {
     }
 }
 
-/// How a recorded race is taken up again.
+/// The options with which a recorded race is taken up again.
 #[derive(Clone, Debug, Default)]
 pub struct ResumeOptions {
     /// Further replicates of each benchmark at most.
@@ -69,8 +69,8 @@ pub struct ResumeOptions {
     /// No block starts after so much time from now on; the budget of the plan
     /// was about its first sitting.
     pub budget: Option<Duration>,
-    /// What one sample of a function, or one launch of a Google Benchmark
-    /// executable, may take; commands keep the limits of their plan.
+    /// The most time that one sample of a function, or one launch of a Google Benchmark executable,
+    /// may take; commands keep the limits of their plan.
     pub timeout: Option<Duration>,
     /// Descriptor that the standard output of shown commands goes to.
     pub shown: RawFd,

@@ -11,8 +11,8 @@ use deadheat_model::{
 
 use crate::settings::Selection;
 
-/// What answers are held against. Judging is pure: the same gate says the same
-/// of the same analysis.
+/// The rules that answers are held against. Judging is pure: the same gate says the same of the
+/// same analysis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gate {
     /// Verdicts that fail every benchmark without rules of its own.
@@ -48,7 +48,7 @@ impl Default for Gate {
     }
 }
 
-/// What became of an entry of the ignore list.
+/// The findings about an entry of the ignore list.
 #[derive(Clone, Copy, Default)]
 struct Seen {
     /// A benchmark has such a name.

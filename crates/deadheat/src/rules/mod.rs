@@ -1,5 +1,5 @@
-//! What a project asks of its benchmarks: the rules of `deadheat.toml` and of
-//! the command line, and the gate that holds answers against them.
+//! The demands of a project on its benchmarks: the rules of `deadheat.toml` and of the command
+//! line, and the gate that holds answers against them.
 
 mod gate;
 mod precedence;

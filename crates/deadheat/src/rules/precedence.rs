@@ -16,7 +16,7 @@ use super::gate::Gate;
 use crate::exit::Failure;
 use crate::settings::{Selection, random_seed};
 
-/// What a command line says of what a rules file may say, too. It always wins over a file.
+/// The options of a command line that a rules file may hold, too. They always win over a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CliOverrides {
     /// Its options.
@@ -66,7 +66,7 @@ impl Terms {
     }
 }
 
-/// What is asked of the benchmarks.
+/// The rules for the benchmarks: those of the command line and, below them, those of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rules {
     asked: CliOverrides,
@@ -101,7 +101,7 @@ impl Rules {
         Ok(Self::new(asked, file))
     }
 
-    /// What is asked of every benchmark: by the command line, then by the file.
+    /// The settings of every benchmark: by the command line, then by the file.
     pub fn settings(&self) -> RaceSettings {
         let asked = self.asked.settings.clone();
         match &self.file {
@@ -127,8 +127,8 @@ impl Rules {
         some
     }
 
-    /// What the command line selects, among what the filters of the file leave. These do not count
-    /// for those who name benchmarks on the command line, and so know better.
+    /// The selection of the command line, among what the filters of the file leave. The filters do
+    /// not count for users who name benchmarks on the command line, and so know better.
     pub fn selection(&self, selection: Selection) -> Selection {
         match self.file.as_ref().filter(|_| !self.asked.names) {
             Some(file) => Selection {
@@ -140,7 +140,7 @@ impl Rules {
         }
     }
 
-    /// What saved results are judged by.
+    /// The terms that saved results are judged by.
     #[cfg(feature = "commands")]
     pub fn terms(&self) -> Terms {
         let settings = self.settings();
@@ -218,8 +218,8 @@ impl Rules {
     }
 }
 
-/// What is decided for a benchmark otherwise than for all. `looks` plans the
-/// looks for a chance of a wrong verdict of its own.
+/// The settings decided for a benchmark otherwise than for all. `looks` plans the looks for a
+/// chance of a wrong verdict of its own.
 pub(crate) fn benchmark_overrides<E>(
     some: &[RulesOfSome],
     benchmark: &str,
@@ -281,9 +281,8 @@ pub(crate) fn hold_together(
     }
 }
 
-/// What is decided for a benchmark of a recording, which is looked at once,
-/// after so many replicates, has no time to spend, and does not hold single
-/// iterations.
+/// The settings decided for a benchmark of a recording, which is looked at once, after so many
+/// replicates, has no time to spend, and does not hold single iterations.
 #[cfg(feature = "commands")]
 pub(crate) fn recorded_rules(
     some: &[RulesOfSome],

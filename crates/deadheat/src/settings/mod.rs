@@ -1,5 +1,5 @@
-//! What the values of settings mean, wherever they were written: on a command
-//! line, in the arguments of a benchmark, in the environment.
+//! The meaning of the values of settings, wherever they were written: on a command line, in the
+//! arguments of a benchmark, in the environment.
 //!
 //! Every reader takes the text as it was typed and answers with the value or
 //! with a sentence for whoever typed it.

@@ -3,7 +3,7 @@
 
 use deadheat_model::Glob;
 
-/// What the command line says about names.
+/// The benchmarks that the command line selects, by their names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
     /// A benchmark is meant when its name contains one of these, or always
@@ -13,7 +13,7 @@ pub struct Selection {
     pub skips: Vec<String>,
     /// Names must be equal, not contain.
     pub exact: bool,
-    /// What becomes of ignored ones.
+    /// The treatment of ignored ones.
     pub ignored: Ignored,
     /// Of all this, what a rules file includes; everything when there is none.
     pub include: Vec<Glob>,
@@ -21,7 +21,7 @@ pub struct Selection {
     pub exclude: Vec<Glob>,
 }
 
-/// What becomes of benchmarks that are marked as ignored.
+/// The treatment of benchmarks that are marked as ignored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ignored {
     /// They are left out.

@@ -1,5 +1,4 @@
-//! What real machines do to times: the families of noise that every promise
-//! is tested under.
+//! The noise that real machines add to times, in the families that every promise is tested under.
 
 use deadheat::parts::engine::Noise;
 use deadheat::parts::model::Waiting;

@@ -10,7 +10,7 @@ use deadheat::parts::engine::{
 use deadheat::parts::model::{Analysis, Design, Run, RunHeader, Unrecorded, Waiting, Workload};
 use deadheat_testing::runs::{self, benchmark, contenders, design};
 
-/// What is raced, and what hides the truth.
+/// The race that is simulated, and the noise that hides the truth.
 #[derive(Clone, Debug)]
 pub struct Setting {
     /// K.
@@ -21,7 +21,7 @@ pub struct Setting {
     pub margin: f64,
     /// True time of the baseline in nanoseconds.
     pub baseline_ns: f64,
-    /// What becomes of time spent waiting for a core.
+    /// The treatment of the time spent waiting for a core.
     pub waiting: Waiting,
     /// True effects of the candidates, as log-ratios.
     pub effects: Vec<f64>,

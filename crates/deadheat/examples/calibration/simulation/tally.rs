@@ -1,4 +1,4 @@
-//! What became of many races of one setting.
+//! The outcomes of many races of one setting.
 
 use std::ops::Range;
 use std::thread;
@@ -8,16 +8,16 @@ use deadheat::parts::model::{Estimate, Verdict};
 
 use super::race::{Setting, race};
 
-/// What became of one race: of its first candidate, and of all intervals.
+/// The outcome of one race: of its first candidate, and of all intervals.
 #[derive(Clone, Copy, Debug)]
 struct Outcome {
     verdict: Option<Verdict>,
     /// The estimate minus the truth, both log-ratios.
     off: f64,
     replicates: usize,
-    /// Whether the intervals the race ended with held the truth.
+    /// True if the intervals the race ended with held the truth.
     held_at_the_end: bool,
-    /// Whether every interval of every look did.
+    /// True if every interval of every look held it.
     held_always: bool,
 }
 
