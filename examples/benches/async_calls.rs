@@ -1,5 +1,5 @@
-//! What awaiting costs: a future in its place, one in a box, and one that is
-//! not ready at first. The executor is a dozen lines; a real one fits as well.
+//! The cost of awaiting: a future in its place, one in a box, and one that is not ready at first.
+//! The executor is a dozen lines; a real one fits as well.
 
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};

@@ -11,7 +11,7 @@ const SIZE: u64 = 1_000;
 /// Reads and writes of each thread in one call.
 const OPERATIONS: u32 = 5_000;
 
-/// What the threads share: both tables, and where their draws begin.
+/// The state that the threads share: both tables, and where their draws begin.
 struct Shared {
     mutex: MutexTable,
     rw_lock: RwLockTable,

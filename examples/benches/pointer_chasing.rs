@@ -1,5 +1,5 @@
-//! How much faster a chase through memory gets when several go on at once:
-//! the same number of loads in one lane and in many.
+//! The speed-up of chases through memory when several go on at once: the same number of loads in
+//! one lane and in many.
 
 use deadheat_examples::pointer_chasing::{MOST_LANES, Ring, chase};
 

@@ -16,10 +16,10 @@ pub trait Table: Sync {
     /// Puts `value` at `key`, in place of what was there.
     fn write(&self, key: u64, value: u64);
 
-    /// How many keys have a value.
+    /// The number of keys that have a value.
     fn size(&self) -> u64;
 
-    /// How often the table was written to since it was made.
+    /// The number of times the table was written to since it was made.
     fn writes(&self) -> u64;
 
     /// `operations` reads and writes of keys that are there, on average `reads_per_write` reads for each write; answers with a sum of
@@ -43,7 +43,8 @@ pub trait Table: Sync {
     }
 }
 
-/// What both locks protect. An ordered map, since it is the same on every run; the search is what one stays inside for.
+/// The table that both locks protect. An ordered map, since it is the same on every run; the search
+/// is what one stays inside for.
 #[derive(Debug)]
 struct Entries {
     values: BTreeMap<u64, u64>,

@@ -1,4 +1,4 @@
-//! What must hold for the analysis of any file that could be read, however odd.
+//! Laws that must hold for the analysis of any file that could be read, however odd.
 
 pub mod saved;
 

@@ -1,4 +1,4 @@
-//! What must hold for every file of results that could be read.
+//! Laws that must hold for every file of results that could be read.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -45,7 +45,8 @@ fn check(results: &Results) {
     }
 }
 
-/// What was read can be joined, written as Go prints it, and read again.
+/// Asserts that results which can be joined are read again after they were written as Go prints
+/// them.
 fn write_and_read(results: Results) {
     let side = |name: &str| Side {
         name: name.to_owned(),

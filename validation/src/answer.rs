@@ -1,4 +1,4 @@
-//! What a bench program said of its races, as JSON.
+//! The answer of a bench program about its races, as JSON.
 
 use serde_json::Value;
 
@@ -63,7 +63,7 @@ impl Race {
         })
     }
 
-    /// Whether one side was called faster or slower.
+    /// Returns true if one side was called faster or slower.
     pub fn is_told_apart(&self) -> bool {
         matches!(self.verdict.as_deref(), Some("faster" | "slower"))
     }
@@ -88,7 +88,7 @@ impl Change {
         })
     }
 
-    /// Whether the interval holds this many percent.
+    /// Returns true if the interval holds this many percent.
     pub fn covers(&self, percent: f64) -> bool {
         (self.interval.0..=self.interval.1).contains(&percent)
     }

@@ -1,5 +1,4 @@
-//! What was promised, what was measured, and whether the one is kept by the
-//! other.
+//! Promises, measurements, and whether the measurements keep the promises.
 
 use std::fmt::{self, Write as _};
 
@@ -26,7 +25,7 @@ pub struct Bar {
 }
 
 impl Bar {
-    /// Whether what was measured keeps what was promised.
+    /// Returns true if the measurement keeps the promise.
     pub fn is_kept(&self) -> bool {
         self.kept
     }

@@ -1,4 +1,4 @@
-//! How many wrong verdicts chance allows.
+//! The number of wrong verdicts that chance allows.
 
 use deadheat_stats::dist::binomial_cdf;
 pub use deadheat_stats::share_bounds;

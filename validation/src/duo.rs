@@ -18,16 +18,16 @@ pub struct Duo {
     /// Rounds of SHA-256 of a call of the quicker one; of half its calls more
     /// and of half its calls less, if they vary.
     pub rounds: u32,
-    /// How much more the other one does.
+    /// The work that the other one does more, in percent.
     pub percent: f64,
     /// The standard deviation of the logarithm of the effort: 0 for functions
     /// that do the same in every call.
     pub sigma: f64,
-    /// Who decides the effort of a call.
+    /// The source of the effort of a call.
     pub effort: Effort,
 }
 
-/// Who decides the effort of a call that varies.
+/// The source of the effort of a call that varies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
     /// The function itself: it draws anew in every call, and nobody can know.

@@ -45,7 +45,7 @@ struct Setting {
     quick: bool,
 }
 
-/// What became of one suite.
+/// The outcome of one suite.
 struct Suite {
     seconds: f64,
     /// Benchmarks that their own verdicts of the first race call slower, and faster.

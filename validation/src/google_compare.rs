@@ -26,7 +26,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// Whether it calls the two different.
+    /// Returns true if it calls the two different.
     pub fn is_told_apart(&self) -> bool {
         self.p < ALPHA
     }
@@ -40,7 +40,7 @@ pub struct Compared {
     pub rows: Vec<Row>,
 }
 
-/// What it is called, with the versions of its parts.
+/// Returns its name, with the versions of its parts.
 ///
 /// # Errors
 ///

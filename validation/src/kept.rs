@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::machine::{cores, processor, sitting_facts};
 use crate::page::races;
 
-/// What the command line of a long table says.
+/// The options on the command line of a long table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wanted {
     /// Only to be tried, in small numbers; leaves nothing.
@@ -70,7 +70,7 @@ impl Wanted {
         Ok(wanted)
     }
 
-    /// Whether a row of this name is wanted.
+    /// Returns true if a row of this name is wanted.
     pub fn fits(&self, name: &str) -> bool {
         self.only.iter().all(|word| name.contains(word))
     }
@@ -109,10 +109,10 @@ impl Wanted {
 /// Where the sittings of a table may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sittings {
-    /// What is measured are properties of a machine: all on the same.
+    /// All on the same machine: the table measures its properties.
     OneMachine,
-    /// What is measured are tools side by side, all of them within a turn: on
-    /// any, for each turn is whole.
+    /// On any machine: the table measures tools side by side, all of them within a turn, so each
+    /// turn is whole.
     AnyMachine,
 }
 
@@ -120,14 +120,14 @@ pub enum Sittings {
 pub struct Kept {
     path: PathBuf,
     rows: Vec<Value>,
-    /// How many of them are of earlier sittings.
+    /// The number of observations of earlier sittings.
     before: usize,
     sittings: Vec<Value>,
     until: Option<Instant>,
-    /// Whether this sitting has a line of its own already.
+    /// True if this sitting has a line of its own already.
     begun: bool,
     measures: bool,
-    /// Whether the file goes when this does.
+    /// True if the file goes when this does.
     quick: bool,
 }
 
@@ -203,7 +203,7 @@ impl Kept {
         &self.rows
     }
 
-    /// How many observations have these values for these keys.
+    /// The number of observations that have these values for these keys.
     pub fn count(&self, wanted: &[(&str, &str)]) -> usize {
         self.matching(wanted).count()
     }
@@ -214,12 +214,12 @@ impl Kept {
         self.rows.iter().filter(fits)
     }
 
-    /// What was kept in the sitting that goes on; nothing before the first.
+    /// The observations kept in the sitting that goes on; none before the first.
     pub fn of_this_sitting(&self) -> &[Value] {
         &self.rows[self.before..]
     }
 
-    /// Whether there is time for one more observation.
+    /// Returns true if there is time for one more observation.
     pub fn goes_on(&self) -> bool {
         self.measures && self.until.is_none_or(|until| Instant::now() < until)
     }

@@ -6,21 +6,21 @@ use std::fmt::Write as _;
 use crate::bars::{Bar, plain_spread, spread};
 use crate::process::median;
 
-/// How far an estimate may be from the true change, as a share of it; bench_diff's definition of
-/// an anomaly.
+/// The distance allowed between an estimate and the true change, as a share of the latter;
+/// bench_diff's definition of an anomaly.
 pub const TOLERANCE: f64 = 0.4;
 
 /// Anomalies of a hundred races that are allowed.
 const ANOMALIES: f64 = 0.02;
 
-/// What is promised of a row.
+/// The promise about a row.
 #[derive(Clone, Copy, Debug)]
 pub struct Promise {
     /// The share of races whose verdict is right, in time.
     pub right: f64,
     /// Seconds of a race from launch to end, in the median.
     pub seconds: f64,
-    /// What the same row was before waiting for a core was taken out; nothing where it is new.
+    /// The figures of the same row before waiting for a core was taken out; empty where it is new.
     pub before: &'static str,
 }
 
@@ -37,11 +37,11 @@ pub struct Outcome {
 
 /// All races of a row.
 pub struct Known<'a> {
-    /// What was raced.
+    /// The work that was raced, in words.
     pub what: &'a str,
     /// The true change: none, or some more.
     pub percent: f64,
-    /// What came of it.
+    /// The outcome of each race.
     pub races: Vec<Outcome>,
 }
 
@@ -51,7 +51,7 @@ pub const HEAD: &str = "\
 | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 ";
 
-/// How to read it.
+/// The legend of the table.
 pub const LEGEND: &str = "\
 Right is *slower* where the candidate does more, and a dead heat where it does the same; open is too close to call. A reversal is an \
 estimate with the wrong sign, an anomaly one that is more than 40 % of the true change away from it, as bench_diff counts them. Seconds are \
@@ -112,7 +112,7 @@ impl Known<'_> {
         line
     }
 
-    /// What is promised of it, put to the test.
+    /// The promise about it, put to the test.
     pub fn bars(&self, promise: &Promise) -> Vec<Bar> {
         let races = self.races.len();
         let before = match promise.before {

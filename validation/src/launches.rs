@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::process::{Cost, cost};
 use crate::programs::text;
 
-/// What hyperfine says of its version; `None` where it is not installed.
+/// The version that hyperfine states; `None` where it is not installed.
 pub fn hyperfine_version() -> Option<String> {
     let output = Command::new("hyperfine").arg("--version").output().ok()?;
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())

@@ -1,4 +1,4 @@
-//! What the programs of this workspace share.
+//! Parts that the programs of this workspace share.
 
 pub mod answer;
 pub mod bare;

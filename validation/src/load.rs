@@ -14,7 +14,7 @@ pub struct Load {
     threads: Vec<JoinHandle<()>>,
 }
 
-/// How long other work has the cores before anything is measured beside it.
+/// The time that other work has the cores before anything is measured beside it.
 const SETTLING: Duration = Duration::from_millis(300);
 
 impl Load {

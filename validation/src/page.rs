@@ -8,8 +8,8 @@ use std::process::exit;
 
 use crate::bars::{Section, table};
 
-/// Whether this is only to be tried, by the command line; ends the process
-/// when that says anything else.
+/// Returns true if this is only to be tried, by the command line; ends the process when that says
+/// anything else.
 pub fn is_quick() -> bool {
     let mut quick = false;
     for word in std::env::args().skip(1) {
@@ -24,7 +24,7 @@ pub fn is_quick() -> bool {
     quick
 }
 
-/// What the command line of a table says that can be had in parts.
+/// The options on the command line of a table that can be had in parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Asked {
     /// Only to be tried, in small numbers.
@@ -83,18 +83,18 @@ pub fn races(word: Option<String>) -> Result<usize, String> {
     number.ok_or_else(|| "--races takes a number of races".to_owned())
 }
 
-/// What is asked, in words, and who answers it.
+/// A question in words, and the function that answers it.
 pub type Question<S> = (&'static str, fn(&S) -> Section);
 
 /// A page to be written.
 pub struct Page<'a> {
-    /// What stands above it.
+    /// The title above it.
     pub title: &'a str,
     /// The program that writes it, and the name of its file.
     pub program: &'a str,
     /// Machine and tools.
     pub facts: &'a str,
-    /// Whether this is only a trial, which leaves no file.
+    /// True if this is only a trial, which leaves no file.
     pub quick: bool,
 }
 

@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// What one process took.
+/// The cost of one process.
 #[derive(Clone, Copy, Debug)]
 pub struct Cost {
     /// Seconds from launch to end.

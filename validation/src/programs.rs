@@ -18,7 +18,7 @@ pub fn done(command: &mut Command) {
     assert!(status.success(), "{command:?} failed");
 }
 
-/// What a command prints, or that this is not known.
+/// The output of a command, or the word that it is not known.
 pub fn told(command: &mut Command) -> String {
     let output = command.stdin(Stdio::null()).stderr(Stdio::null()).output();
     match output {

@@ -1,4 +1,4 @@
-//! How long a table still takes, told on standard error.
+//! The time that a table still takes, told on standard error.
 
 use std::time::Instant;
 
@@ -28,7 +28,7 @@ impl Progress {
     }
 }
 
-/// What is left, if each takes so many seconds.
+/// The observations and the time that are left, if each takes so many seconds.
 fn rest(observations: usize, each: f64) -> String {
     match observations {
         0 => "that was the last".to_owned(),

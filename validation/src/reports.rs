@@ -24,12 +24,12 @@ const BLOCKS: u32 = 25;
 /// With so many blocks a benchmark has 100,000 samples.
 const MANY_BLOCKS: u32 = 625;
 
-/// What is asked of the page.
+/// The most seconds and MiB that the page may take.
 const PAGE_SECONDS: f64 = 2.0;
 const PAGE_MIB: f64 = 60.0;
-/// What is asked of the text.
+/// The most seconds that the text may take.
 const TEXT_SECONDS: f64 = 0.3;
-/// What is asked of a browser that opens a page of 100,000 samples.
+/// The most seconds that a browser may take to open a page of 100,000 samples.
 const OPEN_SECONDS: f64 = 1.0;
 
 struct Setting {
@@ -163,7 +163,7 @@ fn reports(setting: &Setting) -> Section {
     Section { text, bars }
 }
 
-/// How large the pages are.
+/// The section on how large the pages are.
 fn pages(setting: &Setting) -> Section {
     let size = |path: &str| fs::metadata(path).map_or(0.0, |about| about.len() as f64);
     let large = size(&written(setting, "page.html"));
@@ -191,7 +191,7 @@ fn pages(setting: &Setting) -> Section {
     }
 }
 
-/// How long a browser takes to open them.
+/// The section on how long a browser takes to open them.
 fn opened(setting: &Setting) -> Section {
     let run = setting.folder.join("long.jsonl");
     MadeRun::new(1, MANY_BLOCKS).write(&run);

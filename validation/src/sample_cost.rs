@@ -1,5 +1,5 @@
-//! What a sample costs beyond the calls in it, measured in this process with
-//! the parts that workers use.
+//! The cost of a sample beyond the calls in it, measured in this process with the parts that
+//! workers use.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -13,19 +13,18 @@ use crate::bars::Bar;
 use crate::process::median;
 use crate::workloads::steps;
 
-/// What a sample may cost in its timed region beyond the two readings, in
-/// nanoseconds.
+/// The most that a sample may cost in its timed region beyond the two readings, in nanoseconds.
 const OVERHEAD_NS: f64 = 10.0;
 
-/// What was measured, in nanoseconds.
+/// The measurements, in nanoseconds.
 pub struct SampleCost {
-    /// How many samples of each kind were taken.
+    /// The number of samples of each kind.
     pub samples: usize,
     /// The clock, measured several times over.
     pub clocks: Vec<SampleClock>,
-    /// What two readings with nothing between them show, by each of these.
+    /// The time that two readings with nothing between them show, by each of these.
     pub overheads: Vec<f64>,
-    /// What a sample of one empty call shows.
+    /// The time that a sample of one empty call shows.
     pub shown: f64,
     /// The account of the thread, before and after.
     pub usage: f64,
@@ -65,12 +64,12 @@ impl SampleCost {
         }
     }
 
-    /// What an empty sample shows beyond the two readings.
+    /// The time that an empty sample shows beyond the two readings.
     pub fn beyond(&self) -> f64 {
         (self.shown - median(self.overheads.iter().copied())).max(0.0)
     }
 
-    /// What is promised of a sample.
+    /// The promises about a sample.
     pub fn bars(&self) -> Vec<Bar> {
         let allocations = self.allocations_inside + self.allocations_around;
         vec![
@@ -97,7 +96,7 @@ struct Taken {
     readings: Vec<Reading>,
     /// Nanoseconds per sample that are not in the sample.
     around_ns: f64,
-    /// What was asked of the allocator meanwhile.
+    /// The number of allocations meanwhile.
     allocations: u64,
 }
 

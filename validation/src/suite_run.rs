@@ -22,9 +22,9 @@ pub struct SuiteProgram {
 pub struct SuiteRun {
     /// From launch to end, in seconds.
     pub seconds: f64,
-    /// What was measured.
+    /// The run as it was recorded.
     pub run: Run,
-    /// What was said of it.
+    /// The analysis of the run.
     pub analysis: Analysis,
     /// The run file.
     pub path: PathBuf,
@@ -93,7 +93,7 @@ pub fn recorded(path: &Path) -> Run {
     read_run(path).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What deadheat says of a run.
+/// The verdicts of deadheat on a run.
 pub fn verdicts(run: &Run) -> Analysis {
     let analysis = analyse(
         run,
@@ -106,7 +106,7 @@ pub fn verdicts(run: &Run) -> Analysis {
     analysis
 }
 
-/// How many of these verdicts are the given one.
+/// The number of these comparisons whose verdict is among `wanted`.
 pub fn count<'a>(
     comparisons: impl IntoIterator<Item = &'a Comparison>,
     wanted: &[Verdict],

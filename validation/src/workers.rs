@@ -13,7 +13,7 @@ use crate::programs::text;
 /// Turns of a block.
 pub const TURNS: usize = 2_000;
 
-/// What handing over may take, in microseconds.
+/// The most that handing over may take, in microseconds.
 pub const HAND_OVER_US: f64 = 10.0;
 
 /// Two workers on one core, with the same benchmark: nothing.
@@ -31,7 +31,7 @@ pub struct Turned {
 }
 
 impl Turned {
-    /// What handing over takes, waking up included.
+    /// The time that handing over takes, waking up included.
     pub fn handing_over(self) -> f64 {
         self.alternating - self.in_a_row
     }
@@ -174,7 +174,7 @@ impl Drop for Worker {
     }
 }
 
-/// Whether the next process started inherits a descriptor.
+/// Sets whether the next process started inherits a descriptor.
 fn keep_open(fd: RawFd, kept: bool) {
     let flags = if kept { 0 } else { libc::FD_CLOEXEC };
     // SAFETY: plain system call on a descriptor that is open here.

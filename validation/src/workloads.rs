@@ -90,7 +90,7 @@ impl Size {
         Self::Second,
     ];
 
-    /// How long it takes, in words.
+    /// The time it takes, in words.
     pub fn name(self) -> &'static str {
         match self {
             Self::Nanosecond => "1 ns",
@@ -102,7 +102,7 @@ impl Size {
         }
     }
 
-    /// How long it takes, in nanoseconds, roughly.
+    /// The time it takes, in nanoseconds, roughly.
     pub fn ns(self) -> f64 {
         match self {
             Self::Nanosecond => 1.0,
@@ -135,7 +135,7 @@ impl Size {
 
 /// Somebody who calls functions, whatever their type.
 pub trait Visitor {
-    /// What comes of it.
+    /// The result of calling it.
     type Answer;
 
     /// Is given the function.

@@ -1,5 +1,5 @@
-//! What every table of builds needs: a folder, a compiler, and the deadheat
-//! that races what they make.
+//! The needs of every table of builds: a folder, a compiler, and the deadheat that races what they
+//! make.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,9 +16,9 @@ pub struct Workshop {
     pub scratch: PathBuf,
     /// The finished program.
     pub deadheat: PathBuf,
-    /// Whether all is only to be tried.
+    /// True if all is only to be tried.
     pub quick: bool,
-    /// What this workspace's own programs are built with.
+    /// The profile that this workspace's own programs are built with.
     profile: &'static str,
 }
 
@@ -64,7 +64,7 @@ impl Workshop {
         self.scratch.join(name)
     }
 
-    /// What deadheat says of its version.
+    /// The version that deadheat states.
     pub fn version(&self) -> String {
         told(Command::new(&self.deadheat).arg("--version"))
     }

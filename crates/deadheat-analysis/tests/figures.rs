@@ -260,7 +260,7 @@ fn flipped(change: Change) -> Change {
     }
 }
 
-/// What the figures must be after the roles have changed.
+/// The figures as they must be after the roles have changed.
 fn mirrored(figures: &Figures) -> Figures {
     let minus = |effect: Option<LogRatio>| effect.map(|effect| LogRatio(-effect.0));
     let t_test = |found: Option<TTested>| {

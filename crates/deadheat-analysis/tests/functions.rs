@@ -1,4 +1,4 @@
-//! What races of functions are judged by beside the rules for all races.
+//! The rules by which races of functions are judged beside those for all races.
 
 use deadheat_analysis::{Options, PlannedRule, analyse, fixed_look};
 use deadheat_model::{

@@ -35,7 +35,7 @@ const QUIET: Noise = Noise {
     placement: 0.014,
 };
 
-/// What is raced: so many replicates of so many blocks on neutral links, and
+/// The settings of a simulated race: so many replicates of so many blocks on neutral links, and
 /// beside them so many on the user's own link, whose placement adds something.
 struct Race {
     workload: Workload,
@@ -459,8 +459,8 @@ fn median_of(race: impl Fn(u64) -> Run, pick: impl Fn(&Comparison) -> Option<f64
     found.get(found.len() / 2).copied()
 }
 
-/// Whether a spread is what its share of a clamped normal distribution makes
-/// of it: .88 of it when it is nearly all the spread there is.
+/// Returns true if a spread is what its share of a clamped normal distribution makes of it: .88 of
+/// it when it is nearly all the spread there is.
 fn about(found: Option<f64>, truth: f64) -> bool {
     found.is_some_and(|found| (0.75..1.15).contains(&(found / truth)))
 }

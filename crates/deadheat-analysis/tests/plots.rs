@@ -1,4 +1,4 @@
-//! What there is to draw: where it comes from, and the laws it obeys.
+//! The data of the plots: where it comes from, and the laws it obeys.
 
 mod common;
 

@@ -34,7 +34,7 @@ fn codes(comparison: &Comparison) -> Vec<&'static str> {
     comparison.warnings.iter().map(Warning::code).collect()
 }
 
-/// How processes and samples scatter, in log-ratio units.
+/// The scatter between processes and of samples within one, in log-ratio units.
 #[derive(Clone, Copy)]
 struct Scatter {
     between: f64,
@@ -64,7 +64,7 @@ fn rows(
     rows
 }
 
-/// How many of so many races without a change are called faster or slower.
+/// The number of races, of so many without a change, that are called faster or slower.
 fn wrong_calls(
     races: u64,
     processes: [u32; 2],
@@ -85,7 +85,7 @@ fn wrong_calls(
     wrong
 }
 
-/// Whether a count is compatible with a rate of at most 5 %.
+/// Returns true if a count is compatible with a rate of at most 5 %.
 fn at_most_five_percent(wrong: u64, races: u64) -> bool {
     wrong as f64 <= 0.05 * races as f64 || binomial_two_sided_p(wrong, races, 0.05) > 0.001
 }

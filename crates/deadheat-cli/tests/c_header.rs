@@ -41,7 +41,7 @@ fn by_hand(program: &Path, args: &[&str]) -> Finished {
     Finished::from(command.output().unwrap())
 }
 
-/// What the worker lists.
+/// The benchmarks that the worker lists.
 fn listed(program: &Path) -> Value {
     let mut worker = Worker::start(program, &[]);
     worker.hello();

@@ -12,7 +12,7 @@ use deadheat_testing::needs;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// What is awkward about the builds of others.
+/// A profile with all that is awkward about the builds of others.
 const PROFILE: &str = r#"
 [profile.bench]
 lto = "fat"

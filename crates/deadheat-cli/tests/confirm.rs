@@ -120,7 +120,7 @@ fn nothing_is_raced_again_where_no_rule_is_broken_or_all_of_it_is_excused() {
     race([SHORT, LONG]);
 }
 
-/// What the first race found stands, with a word that it stands alone.
+/// Asserts that the finding of the first race stands, with a word that it stands alone.
 #[track_caller]
 fn judged_by_the_first(done: &Finished, code: i32, how: &str) {
     let alone =

@@ -18,7 +18,7 @@ type Place = Vec<String>;
 #[derive(Default)]
 struct Module {
     file: PathBuf,
-    /// What `use` brings in: the path, and the name it has here.
+    /// The paths that `use` brings in, each with the name it has here.
     imported: Vec<(Place, String)>,
     /// Every path, with its line; of `pub use` only what leads out of the module.
     paths: Vec<(Place, usize)>,
@@ -183,7 +183,7 @@ impl<'ast> Visit<'ast> for Module {
         visit::visit_path(self, path);
     }
 
-    /// What a macro is given is no syntax yet: names with `::` between them.
+    /// Visits the arguments of a macro, which are no syntax yet: names with `::` between them.
     fn visit_macro(&mut self, call: &'ast syn::Macro) {
         self.visit_path(&call.path);
         self.tokens(call.tokens.clone());

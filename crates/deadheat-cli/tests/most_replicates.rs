@@ -1,5 +1,5 @@
-//! How many replicates a race of commands may take at most, where nobody says: short commands more
-//! than slow ones. How many exactly is a matter of the machine.
+//! The most replicates that a race of commands may take where nobody says: short commands more than
+//! slow ones. The exact number is a matter of the machine.
 
 mod common;
 

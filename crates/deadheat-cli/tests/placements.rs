@@ -20,7 +20,7 @@ use tempfile::TempDir;
 /// Linkers by their names here, and their programs.
 const LINKERS: [(&str, &str); 3] = [("lld", "ld.lld"), ("mold", "ld.mold"), ("gnu", "ld.bfd")];
 
-/// How many functions there are besides `main`.
+/// The number of functions besides `main`.
 const FUNCTIONS: usize = 40;
 
 /// Prints a number; with an argument, where each function is.

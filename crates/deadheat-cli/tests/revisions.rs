@@ -96,7 +96,7 @@ impl Repo {
         self.run(env!("CARGO_BIN_EXE_deadheat"), &[&["rev"], args].concat())
     }
 
-    /// How many worktrees git knows.
+    /// The number of worktrees that git knows.
     fn worktrees(&self) -> usize {
         self.git(&["worktree", "list"]).lines().count()
     }
@@ -114,7 +114,7 @@ impl Repo {
     }
 }
 
-/// What the executables of both sides print, by the lines of `--no-run`.
+/// The output of each executable of both sides, with its side, by the lines of `--no-run`.
 #[track_caller]
 fn say(done: &Finished) -> Vec<(String, String)> {
     let lines = done.succeeds().stdout.lines();

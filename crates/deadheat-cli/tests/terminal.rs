@@ -1,4 +1,4 @@
-//! What the program shows in a terminal: `script` of util-linux is one.
+//! The output of the program in a terminal: `script` of util-linux is one.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -28,7 +28,7 @@ fn output(mut command: Command) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// What a terminal of so many columns is sent.
+/// The bytes that the program sends to a terminal of so many columns.
 fn in_a_terminal(columns: usize, options: &str, variables: &[(&str, &str)]) -> String {
     let program = env!("CARGO_BIN_EXE_deadheat");
     let line = format!(
@@ -40,7 +40,7 @@ fn in_a_terminal(columns: usize, options: &str, variables: &[(&str, &str)]) -> S
     output(script).replace("\r\n", "\n")
 }
 
-/// What goes to a pipe.
+/// The output of the program that goes to a pipe.
 fn in_a_pipe(options: &str, variables: &[(&str, &str)]) -> String {
     let mut deadheat = command(env!("CARGO_BIN_EXE_deadheat"), variables);
     deadheat.args(["analyze", &run_file()]);

@@ -1,4 +1,4 @@
-//! What holds for every input.
+//! Laws that hold for every input.
 
 use deadheat_compat::{Document, Layout, Report, Results};
 use proptest::prelude::*;

@@ -91,8 +91,8 @@ impl StoppingRule for ByReplicates {
     }
 }
 
-/// What was said of each block: its place, of how many, whether it stands
-/// beside, and blocks and seconds still to come at most.
+/// The progress that was told after each block: its place, of how many, whether it stands beside,
+/// and blocks and seconds still to come at most.
 #[derive(Default)]
 struct Told(Vec<(usize, usize, bool, u64, u64)>);
 

@@ -217,7 +217,7 @@ fn a_block_has_one_input_and_the_next_another() {
     assert_eq!(*seen.borrow(), [5, 6]);
 }
 
-/// What comes of comparing the outputs of one block in ABBA order.
+/// The result of comparing the outputs of one block in ABBA order.
 fn checked(mut benchmark: impl FunctionBenchmark) -> Result<(), Disagreement> {
     let gauge = gauge();
     benchmark.prepare(7);

@@ -19,8 +19,8 @@ use deadheat_model::{
 use deadheat_testing::kill;
 use deadheat_testing::runs::{design, one_look};
 
-/// What every script begins with: it notes how it was launched and reads its
-/// arguments. `n` is the number of the launch, from 1 on.
+/// The beginning of every script: it notes how it was launched and reads its arguments. `n` is the
+/// number of the launch, from 1 on.
 const HEAD: &str = r#"
 echo "$0 $@" >> "$folder/launches"
 n=$(wc -l < "$folder/launches")
@@ -43,7 +43,7 @@ rows() {
 report() { echo '{"context":{},"benchmarks":['; rows; echo ']}'; }
 "#;
 
-/// How much time a launch has unless that is the point.
+/// The time limit of a launch where that is not what is tested.
 const LONG: Duration = Duration::from_secs(60);
 
 /// A folder with scripts.
@@ -109,7 +109,7 @@ fn sides<'a>(programs: &'a [Program; 2]) -> [GoogleBenchmarkSide<'a>; 2] {
     [side("OLD", &programs[0]), side("NEW", &programs[1])]
 }
 
-/// What the pilot says of two executables that do this.
+/// The answer of the pilot about two executables that do this.
 fn piloted(script: &str, timeout: Duration) -> Result<GoogleBenchmarkPilot, EngineError> {
     let track = Track::new();
     let script = format!("{HEAD}\n{script}");

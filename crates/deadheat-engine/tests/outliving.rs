@@ -1,4 +1,4 @@
-//! What becomes of the other benchmarks when one of them fails.
+//! The fate of the other benchmarks when one of them fails.
 
 mod common;
 

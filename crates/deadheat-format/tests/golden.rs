@@ -1,5 +1,5 @@
-//! What is written, byte by byte. After a change that is meant, run the tests
-//! with `DEADHEAT_BLESS=1` and read the difference.
+//! The files that are written, byte by byte. After a change that is meant, run the tests with
+//! `DEADHEAT_BLESS=1` and read the difference.
 
 mod common;
 

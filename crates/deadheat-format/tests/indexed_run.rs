@@ -113,7 +113,7 @@ fn a_file_that_changed_since_is_not_what_its_index_says() {
     assert!(indexed.samples(0).is_none() || indexed.samples(1).is_none());
 }
 
-/// What a line of the random files is made of.
+/// A line of the random files, before it is written.
 #[derive(Clone, Debug)]
 enum Line {
     Block {

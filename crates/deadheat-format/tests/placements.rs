@@ -23,7 +23,7 @@ fn cut_run() -> (TempDir, PathBuf) {
     (folder, path)
 }
 
-/// What comes of the run with another line behind it.
+/// The result of reading the run with another line behind it.
 fn with_line(line: &str) -> Result<Run, String> {
     let (_folder, path) = cut_run();
     let content = fs::read_to_string(&path).unwrap() + line + "\n";

@@ -1,4 +1,4 @@
-//! What a run file keeps, and what becomes of it when things go wrong.
+//! The content that a run file keeps, and what becomes of it when things go wrong.
 
 mod common;
 
@@ -253,7 +253,7 @@ fn two_runs_in_one_file_are_refused() {
     assert!(error.to_string().contains("a second header"), "{error}");
 }
 
-/// What a run says that was taken up again after these blocks.
+/// The blocks of each benchmark after which a run with these blocks says it was taken up again.
 fn resumed_after(blocks: &[deadheat_model::BlockRecord]) -> Option<Vec<usize>> {
     let run = expected(blocks);
     Some(

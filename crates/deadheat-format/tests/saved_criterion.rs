@@ -52,7 +52,7 @@ fn set(
 
 const ID: &str = r#"{"group_id":"g","function_id":null,"value_str":null,"full_id":"g"}"#;
 
-/// What is told when these samples cannot be read.
+/// The error message when these samples cannot be read.
 fn refused(sample: &str) -> String {
     set(ID, Some(sample), None).unwrap_err().to_string()
 }

@@ -293,8 +293,8 @@ fn a_file_that_is_not_there_and_one_of_nobody_are_errors_that_name_it() {
     }
 }
 
-/// What comes through a pipe comes in pieces, of which the first may be too
-/// short to tell anything.
+/// Input through a pipe, which comes in pieces, of which the first may be too short to tell
+/// anything.
 #[cfg(target_os = "linux")]
 mod pipes {
     use super::*;

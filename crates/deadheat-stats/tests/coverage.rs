@@ -1,4 +1,4 @@
-//! How often the interval really holds the truth, by seeded simulation of runs whose truth is
+//! The share of intervals that really hold the truth, by seeded simulation of runs whose truth is
 //! known.
 //!
 //! A block's effect is the true effect, plus a draw shared by its replicate (memory layout), plus

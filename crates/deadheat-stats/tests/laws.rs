@@ -1,4 +1,4 @@
-//! What must hold for every input, however strange.
+//! Laws that must hold for every input, however strange.
 
 use deadheat_stats::anytime::{critical_t, e_value};
 use deadheat_stats::dist::{

@@ -1,5 +1,5 @@
-//! How often the interval of the shift really holds it, by seeded simulation of samples whose shift
-//! is known.
+//! The share of intervals of the shift that really hold it, by seeded simulation of samples whose
+//! shift is known.
 //!
 //! Sizes up to 40 take the exact distribution of U; 80 against 80 the approximation. The bounds are
 //! binomial: a simulation of n runs may miss the promised share by three standard errors.

@@ -67,7 +67,7 @@ fn a_look_after_every_replicate_errs_as_promised() {
     keeps_its_promise(&Boundary::anytime(6, 60, 0.05), 0.05, 1_000);
 }
 
-/// What the calibration is for: the plain formula breaks the promise of the same looks, .08 for
+/// The reason for the calibration: the plain formula breaks the promise of the same looks, .08 for
 /// .05.
 #[test]
 fn taken_for_students_the_same_runs_are_called_too_often() {
@@ -77,8 +77,8 @@ fn taken_for_students_the_same_runs_are_called_too_often() {
     assert!(found.plain > most(0.05, RUNS), "{found:?}");
 }
 
-/// What the guard is for: slots that switch between modes far apart leave σ̂ blind, whatever T is
-/// held against.
+/// The reason for the guard: slots that switch between modes far apart leave σ̂ blind, whatever T
+/// is held against.
 #[test]
 fn without_the_guard_modes_far_apart_are_called_too_often_by_either_reading() {
     let plan = Spending::plan(11, 0.05).unwrap();

@@ -24,7 +24,7 @@ struct Track {
 }
 
 const COPY: &str = r#"cp "$exe" "$links/$seed"; placed"#;
-/// What a command notes: the file it runs from, and what it was called.
+/// A command that notes two paths: the file it runs from, and what it was called.
 const NOTE: &str = r#"echo $(readlink /proc/$$/exe) $0 >> ran"#;
 
 impl Track {

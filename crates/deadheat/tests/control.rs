@@ -114,7 +114,7 @@ impl Setting {
         analysed(&self.run(seed))
     }
 
-    /// How many of so many runs are told apart from their controls.
+    /// The number of runs, of so many, that are told apart from their controls.
     fn separated(&self, runs: u32) -> u32 {
         let runs = (0..u64::from(runs)).map(|seed| self.analysis(seed));
         runs.filter(separated).count() as u32
@@ -129,7 +129,7 @@ fn analysed(run: &Run) -> Analysis {
     analyse(run, options)
 }
 
-/// Whether a control did, which every part of the answer must agree on.
+/// Returns true if a control was told apart, which every part of the answer must agree on.
 fn separated(analysis: &Analysis) -> bool {
     let controls = analysis.comparisons.iter();
     let any = controls.clone().any(|one| one.control.unwrap().separated);

@@ -72,7 +72,8 @@ fn raced((race, entries): &(BenchmarkRace, Entries)) -> Result<RaceOutcome, Race
     race_benchmarks(race, entries.clone(), &mut Unwatched)
 }
 
-/// How a benchmark of the run is launched.
+/// The length and count of repetitions, and the threads, with which a benchmark of the run is
+/// launched.
 fn calls(run: &Run, benchmark: usize) -> (RepetitionLength, u32, u32) {
     let contenders = &run.header.plan.benchmarks[benchmark].contenders;
     match &contenders[1].workload {

@@ -173,7 +173,7 @@ fn signal(child: &Child, name: &str) {
     assert!(kill(&[name, &pid]));
 }
 
-/// What has ended and was never collected by its parent.
+/// The processes that have ended and were never collected by their parent.
 fn zombies_of(parent: &Child) -> Vec<String> {
     let of_parent = format!(") Z {} ", parent.id());
     let mut found = Vec::new();

@@ -1,6 +1,6 @@
-//! What a build without tables can do, and what it says of the rest. In the
-//! workspace the command line turns all features on; `cargo test -p deadheat`
-//! leaves them off, but for reading run files, and runs this file.
+//! The abilities of a build without tables, and what it says of the rest. In the workspace the
+//! command line turns all features on; `cargo test -p deadheat` leaves them off, but for reading
+//! run files, and runs this file.
 #![cfg(not(feature = "commands"))]
 
 use std::fs;

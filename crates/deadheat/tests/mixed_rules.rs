@@ -79,7 +79,7 @@ fn race(header: RunHeader, effect: f64) -> Run {
     run
 }
 
-/// What of a comparison does not pay for the others of its run.
+/// The part of a comparison that does not pay for the others of its run.
 fn alone(analysis: &Analysis, index: usize) -> Comparison {
     Comparison {
         p_adjusted: None,

@@ -559,7 +559,7 @@ fn a_program_that_hangs_when_it_is_inspected_is_killed() {
     });
 }
 
-/// What is said of a program that holds no benchmarks.
+/// The message about a program that holds no benchmarks.
 const NEITHER: &str = "it is no worker (docs/protocol.md) and no Google Benchmark executable";
 
 #[test]

@@ -16,7 +16,7 @@ use track::{Finished, Track, example};
 /// A helper that matches the builds it is told of.
 const MATCHED: &str = r#"[ -n "$beside" ] && matched=',"matched":true'"#;
 
-/// What a helper does with every seed; `$exe`, `$name` and `$links` are there.
+/// The work of a helper for every seed; `$exe`, `$name` and `$links` are there.
 const COPY: &str = r#"cp "$exe" "$links/$name-$seed"; placed"#;
 
 /// Two builds with a record of how they were linked, and a helper that does

@@ -16,7 +16,7 @@ use deadheat_testing::kill;
 /// A folder to race in, with a helper in it.
 struct Track(tempfile::TempDir);
 
-/// What a helper does with every seed; `$exe` and `$links` are there.
+/// The work of a helper for every seed; `$exe` and `$links` are there.
 const COPY: &str = r#"cp "$exe" "$links/$seed"; placed"#;
 
 impl Track {
@@ -69,7 +69,7 @@ done
         self.lines("asked").iter().map(seeds).collect()
     }
 
-    /// How many processes were started in this folder and live.
+    /// The number of living processes that were started in this folder.
     fn processes(&self) -> usize {
         let entries = fs::read_dir("/proc").unwrap().flatten();
         let here = entries.filter(|entry| {

@@ -190,7 +190,7 @@ fn interval(analysis: &Analysis) -> Option<(f64, f64)> {
     Some((interval.low.0, interval.high.0))
 }
 
-/// Whether two answers are the same but for the last digits.
+/// Returns true if two answers are the same but for the last digits.
 fn same(one: &Analysis, other: &Analysis, shift: f64) -> bool {
     let (first, second) = (interval(one), interval(other));
     let intervals = match (first, second) {

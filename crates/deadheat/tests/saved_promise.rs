@@ -1,5 +1,5 @@
-//! What a comparison of saved results promises, by simulation: how often it is
-//! wrong, and that it finds what is there.
+//! The promise of a comparison of saved results, by simulation: how often it is wrong, and that it
+//! finds what is there.
 
 use deadheat::parts::analysis::{Options, analyse};
 use deadheat::parts::model::{Analysis, Comparison, Metric, ResultBenchmark, Results, Verdict};
@@ -25,7 +25,7 @@ impl Stream {
     }
 }
 
-/// What the files of a simulated comparison are drawn from; all spreads are of
+/// The parameters by which the files of a simulated comparison are drawn; all spreads are of
 /// logarithms.
 #[derive(Clone, Copy)]
 struct World {
@@ -39,7 +39,7 @@ struct World {
     layout: f64,
     /// Drawn once for a file.
     file: f64,
-    /// How much longer the candidate takes; 0.05 is 5 %.
+    /// The share by which the candidate takes longer; 0.05 is 5 %.
     change: f64,
 }
 
@@ -222,7 +222,7 @@ fn pooled_files_with_a_change_are_told_apart() {
     assert!(found >= 36, "{found} of 40");
 }
 
-/// How many of so many intervals of the mean hold the truth.
+/// The number of intervals of the mean, of so many, that hold the truth.
 fn held(world: World, comparisons: u64) -> usize {
     let truth = world.change.ln_1p();
     let holds = |seed: &u64| {

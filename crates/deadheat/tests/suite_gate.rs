@@ -26,7 +26,7 @@ const ALPHA: f64 = 0.05;
 const SUITE: usize = 100;
 const REPLICATES: u32 = 40;
 
-/// What is raced.
+/// A kind of race: its blocks per replicate and its noise.
 #[derive(Clone, Copy)]
 struct Kind {
     name: &'static str,
@@ -112,7 +112,7 @@ fn suite(comparisons: Vec<Comparison>) -> Analysis {
     }
 }
 
-/// What became of a suite.
+/// The outcome of a suite, by each way to judge it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Lights {
     /// A benchmark is slower by its own verdict, as a gate had it before.

@@ -21,7 +21,7 @@ const REPLICATES: u32 = 40;
 /// A replicate has a layout of its own for either side, with this standard deviation.
 const LAYOUT: f64 = 0.01;
 
-/// How long iterations take.
+/// The distribution of the time that iterations take.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Shape {
     /// Log-normal with σ = .3.
@@ -33,7 +33,7 @@ enum Shape {
     Spikes([f64; 2]),
 }
 
-/// What the candidate does otherwise.
+/// The difference between the candidate and the baseline.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Change {
     /// All of its iterations take so many times as long.
@@ -42,7 +42,7 @@ enum Change {
     Tail(f64),
 }
 
-/// What is raced.
+/// The settings of a race.
 #[derive(Clone, Copy, Debug)]
 struct Setting {
     quantile: f64,
@@ -194,7 +194,7 @@ fn answer(run: &Run) -> Comparison {
     analyse(run, options).comparisons.remove(0)
 }
 
-/// What became of many races.
+/// The outcome of many races, counted.
 #[derive(Clone, Debug, Default)]
 struct Tally {
     races: u32,

@@ -1,4 +1,4 @@
-//! What is promised of races whose contenders wait for a core: the whole pipeline on a clock that
+//! The promises about races whose contenders wait for a core: the whole pipeline on a clock that
 //! only the simulated contenders turn. Seeds are fixed, so a failure is a change and not chance.
 
 #[path = "../examples/calibration/simulation/mod.rs"]
@@ -31,7 +31,7 @@ const SPEEDS: Noise = Noise {
     ..WAITS
 };
 
-/// What else may hide the truth on a machine whose cores are wanted.
+/// Other noise that may hide the truth on a machine whose cores are wanted.
 const WEATHERS: [(&str, Noise); 8] = [
     (
         "no waits",

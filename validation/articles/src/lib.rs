@@ -1,5 +1,4 @@
-//! What the bench targets of all tools call: the functions of the article, by
-//! name.
+//! The functions of the article, by name, for the bench targets of all tools.
 
 use deadheat_examples::utf8::{std, std_4925, std_5000, std_count, std_count_rev};
 

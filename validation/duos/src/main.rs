@@ -58,7 +58,7 @@ fn answer(words: &[String]) -> Result<Value, String> {
     }
 }
 
-/// What bench_diff says, times in ns; `ns` is how many of them its unit has.
+/// The answer of bench_diff, times in ns; `ns` is how many of them its unit has.
 fn of_bench_diff(out: &DiffOut, ns: f64) -> Value {
     let Ci(low, high) = out.welch_ratio_ci(ALPHA);
     json!({

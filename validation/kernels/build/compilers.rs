@@ -8,7 +8,7 @@ use std::process::Command;
 /// Those that are asked to compile C.
 pub const C_COMPILERS: [&str; 2] = ["gcc", "clang"];
 
-/// What both are told. Twins must stay two functions: gcc would fold equal
+/// The flags that both compilers are given. Twins must stay two functions: gcc would fold equal
 /// ones into one; clang does so only when asked.
 const FLAGS: [&str; 4] = ["-O2", "-fPIC", "-ffunction-sections", "-fno-lto"];
 

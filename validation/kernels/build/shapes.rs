@@ -38,7 +38,7 @@ pub const SUM: &str = "
 
 /// A part of a body.
 struct Shape {
-    /// How long one of its steps takes, roughly, in nanoseconds.
+    /// The time that one of its steps takes, roughly, in nanoseconds.
     step_ns: f64,
     write: fn(&mut Random, &mut String),
 }

@@ -1,7 +1,7 @@
-//! What is raced, by name: the same in the program that races and in the one
-//! that reads its answers.
+//! The functions that are raced, by name: the same in the program that races and in the one that
+//! reads its answers.
 
-/// Who compiled the functions.
+/// The compilers of the functions.
 pub const COMPILERS: [&str; 3] = ["gcc", "clang", "rustc"];
 
 /// The two kernels.
@@ -35,7 +35,7 @@ pub fn more(compiler: &str, kernel: &str) -> String {
     format!("{compiler}/{kernel}/more")
 }
 
-/// Who compiled a pair.
+/// The compiler of a pair.
 pub fn compiler_of(pair: usize) -> &'static str {
     COMPILERS[pair % COMPILERS.len()]
 }
@@ -45,8 +45,8 @@ pub fn pair(number: usize) -> String {
     format!("pair/{number:03}/{}", compiler_of(number))
 }
 
-/// How often something is done by the functions of a pair, drawn so that
-/// their calls take from some 20 ns to some 50 µs.
+/// The time that a call of the functions of a pair should take, in nanoseconds: from some 20 ns to
+/// some 50 µs.
 pub fn about_ns(number: usize) -> f64 {
     // Even steps of a logarithm, in an order that the compilers do not share.
     let place = (number * 67) % PAIRS;

@@ -8,10 +8,10 @@ use deadheat::Suite;
 use crate::kernels::WORDS;
 use crate::random::Random;
 
-/// What a function reads.
+/// The words that a function reads.
 pub(crate) type Words = [u64; WORDS];
 
-/// What all of them are.
+/// The type of all functions.
 type Function = extern "C" fn(&Words, u64) -> u64;
 
 /// Written by the build script in what is common to C and Rust.

@@ -1,5 +1,5 @@
-//! What somebody prints who calls this library: its ratio of medians, and what
-//! Welch's test of it says.
+//! The answer printed by a user of this library: its ratio of medians, and what Welch's test of it
+//! says.
 
 use std::hint::black_box;
 

@@ -6,7 +6,7 @@ use deadheat_examples::busy_work::{STEPS_FOR_25_MICROSECONDS, mixing, with_perce
 
 use crate::twins::{self, RANDOM, Words};
 
-/// What is raced.
+/// The pair of functions that is raced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Case {
     /// One function with itself: one address by design.
@@ -17,7 +17,7 @@ pub enum Case {
     More,
 }
 
-/// What all functions are.
+/// The type of all functions.
 type Function = extern "C" fn(&Words, u64) -> u64;
 
 /// A function and how much of its work is asked for. Both sides of every race

@@ -1,4 +1,4 @@
-//! What every tool is asked to race.
+//! The work that every tool is asked to race.
 
 mod case;
 mod twins;

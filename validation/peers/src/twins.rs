@@ -7,7 +7,7 @@ const WORDS: usize = 1024;
 /// Words that take about 25 µs.
 pub const WORDS_FOR_25_MICROSECONDS: u64 = 12_000;
 
-/// What a function reads.
+/// The words that a function reads.
 pub type Words = [u64; WORDS];
 
 /// Words drawn from a seed.

@@ -97,7 +97,7 @@ pub fn kills(setting: &Setting) -> Section {
     )
 }
 
-/// What a kill found, and how many blocks were on disk.
+/// Kills a race; returns the finding, if there is one, and the number of blocks on disk.
 fn killed(setting: &Setting, folder: &Path, race: &[String], wait: u64) -> (Option<String>, usize) {
     let record = folder.join("run.jsonl");
     let mark = format!("{}-{}", std::process::id(), text(folder));

@@ -23,7 +23,7 @@ use deadheat_validation::machine::sitting_facts;
 use deadheat_validation::page::{Page, Question, is_quick};
 use deadheat_validation::workshop::Workshop;
 
-/// What is attacked, and by which chance.
+/// The programs under attack, and the seed of the attacks.
 pub struct Setting {
     pub shop: Workshop,
     pub seed: u64,

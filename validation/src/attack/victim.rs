@@ -15,16 +15,16 @@ use deadheat_validation::programs::text;
 
 use crate::Setting;
 
-/// What none of the attempts may take.
+/// The time limit of every attempt.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Memory that reading a damaged file may take.
 const MOST_MEMORY: u64 = 1 << 30;
 
-/// What is in the environment of everything that an attempt starts.
+/// The variable in the environment of everything that an attempt starts.
 const MARK: &str = "DEADHEAT_ATTACKED";
 
-/// How an attempt ended.
+/// The exit status and the standard error of an attempt.
 pub struct Ended {
     /// `None` where it had to be killed.
     pub status: Option<ExitStatus>,
@@ -177,7 +177,7 @@ pub fn at_once<T: Sync>(
     outcome.into_inner().expect("no attempt panicked")
 }
 
-/// What came of all attempts of a kind.
+/// The outcome of all attempts of a kind.
 #[derive(Default)]
 pub struct Outcome {
     pub attempts: usize,

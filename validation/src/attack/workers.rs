@@ -12,7 +12,7 @@ use crate::victim::{at_once, left_behind, marked, run, section};
 /// Races with a worker that misbehaves.
 const RACES: usize = 500;
 
-/// What may go wrong, by the words of the worker of the tests.
+/// The faults of a worker, by the words of the worker of the tests.
 const FAULTS: [&str; 16] = [
     "exit",
     "leave",
@@ -50,7 +50,7 @@ const MOMENTS: [&str; 14] = [
     "end",
 ];
 
-/// What may be said at the wrong time, or in the wrong way.
+/// The lines that a worker may say at the wrong time, or in the wrong way.
 const LINES: [&str; 18] = [
     r#"{"hello":{"protocol":2,"worker":"x","metrics":["wall_ns"]}}"#,
     r#"{"hello":{"protocol":99,"worker":"x","metrics":[]}}"#,

@@ -1,5 +1,5 @@
-//! How much work takes 100 µs here, and 20 ms: found out once in a sitting,
-//! and the same for everybody.
+//! The work that takes 100 µs here, and 20 ms: found out once in a sitting, and the same for
+//! everybody.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -13,8 +13,8 @@ use crate::rows::Base;
 
 /// Efforts are multiples of this, so that 1 % of them is whole.
 const STEP: u32 = 100;
-/// How long a round takes is found in calls of so many, short enough that
-/// most of them are not disturbed.
+/// The rounds of a call by which the time of one round is found, few enough that most calls are
+/// not disturbed.
 const SHORT: u32 = 2_000;
 /// Times are medians of so many calls.
 const CALLS: usize = 101;
@@ -37,7 +37,7 @@ fn of_base(rows: &[Value], base: Base) -> impl Iterator<Item = &Value> {
         .filter(move |row| row["calibrated"] == base.name())
 }
 
-/// What was found, for the page.
+/// The rounds that were found, for the page.
 pub fn told(kept: &Kept) -> String {
     let one = |base: Base| {
         let words = of_base(kept.rows(), base).filter_map(|row| {

@@ -1,5 +1,4 @@
-//! What one comparison found: times of both functions, and what was said of
-//! them.
+//! The findings of one comparison: times of both functions, and the words about them.
 
 use serde_json::{Value, json};
 
@@ -10,7 +9,7 @@ pub struct Times {
     pub mean: f64,
 }
 
-/// What was said about which function is slower.
+/// The words about which function is slower.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Said {
     /// f1, which does more.
@@ -61,8 +60,8 @@ pub struct Comparison {
     pub slower: Times,
     /// f2.
     pub quicker: Times,
-    /// What the tool says the relative difference is, f1/f2 - 1, beside
-    /// medians and means; `None` where it says no more than those.
+    /// The relative difference that the tool states, f1/f2 - 1, beside medians and means; `None`
+    /// where it says no more than those.
     pub estimate: Option<f64>,
     /// `None` where nobody tests anything.
     pub said: Option<Said>,

@@ -72,7 +72,7 @@ pub fn section(setting: &Setting) -> Section {
     Section { text, bars }
 }
 
-/// What stands between 20 ms and a tenth of bench_diff's time.
+/// The reason why 20 ms do not fit into a tenth of bench_diff's time.
 const AT_20_MS: &str = "At 20 ms a tenth of bench_diff's time is 1.2 s, or some fifteen blocks. In nine races \
     of 1 and 2 % the effects of blocks scattered by 0.7 to 3.7 % (1.4826 median absolute deviations; standard deviations up to \
     7.2 %), which leaves the mean of fifteen an error of 0.2 to 1 %: little enough for \

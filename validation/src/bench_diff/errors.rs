@@ -5,7 +5,7 @@ use crate::comparison::{Comparison, Said};
 /// At which level bench_diff's test decides.
 const ALPHA: f64 = 0.05;
 
-/// What was said, held against what is known.
+/// Verdicts held against the known difference, counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Verdicts {
     pub right: usize,
@@ -37,18 +37,18 @@ impl Verdicts {
     }
 }
 
-/// How many told the functions apart, rightly or not.
+/// The number of comparisons that told the functions apart, rightly or not.
 pub fn told_apart(comparisons: &[Comparison]) -> usize {
     said(comparisons, &[Said::Slower, Said::Faster])
 }
 
-/// How many said one of these.
+/// The number of comparisons that said one of these.
 pub fn said(comparisons: &[Comparison], wanted: &[Said]) -> usize {
     let among = |one: &&Comparison| one.said.is_some_and(|said| wanted.contains(&said));
     comparisons.iter().filter(among).count()
 }
 
-/// How many would find f1 slower if that were the only question: a test that
+/// The number of comparisons that would find f1 slower if that were the only question: a test that
 /// knows the direction beforehand is twice as sure.
 pub fn one_sided(comparisons: &[Comparison]) -> usize {
     let finds = |one: &&Comparison| {

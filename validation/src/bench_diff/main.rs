@@ -34,11 +34,11 @@ use deadheat_validation::page::{Page, Question};
 use observation::Observation;
 use rows::Row;
 
-/// What the page is made of.
+/// The material that the page is made of.
 struct Setting {
     rows: Vec<Row>,
     observations: Vec<Observation>,
-    /// What was found out about the work before it was compared.
+    /// The calibration of the work, made before it was compared.
     calibration: String,
 }
 
@@ -80,7 +80,7 @@ fn main() {
     page.write(&root, &setting, questions);
 }
 
-/// Whether this is all there is to come.
+/// The number of comparisons so far, and of those still to come.
 fn progress(setting: &Setting) -> String {
     let wanted = rows::comparisons(&setting.rows);
     match setting.observations.len() {

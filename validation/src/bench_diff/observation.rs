@@ -40,7 +40,7 @@ impl Observation {
         value
     }
 
-    /// What it is one of: there are no two of the same place.
+    /// Its place, by row, repeat and tool: there are no two of the same place.
     pub fn place(&self) -> (String, usize, String) {
         (self.row.clone(), self.repeat, self.tool.clone())
     }

@@ -2,15 +2,15 @@
 
 use crate::comparison::Comparison;
 
-/// How far a measured difference may be from the known one, as a share of it.
+/// The distance allowed between a measured difference and the known one, as a share of the latter.
 const TOLERANCE: f64 = 0.4;
 
-/// Whether the function that does more is measured as the quicker one.
+/// Returns true if the function that does more is measured as the quicker one.
 pub fn is_reversed(difference: f64) -> bool {
     difference < 0.0
 }
 
-/// Whether a measured difference is more than 40 % away from the known one.
+/// Returns true if a measured difference is more than 40 % away from the known one.
 pub fn is_anomalous(difference: f64, known: f64) -> bool {
     (difference - known).abs() > TOLERANCE * known
 }

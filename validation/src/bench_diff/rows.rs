@@ -1,4 +1,4 @@
-//! What is compared, how often, and in which weather.
+//! Comparisons to be made, how often, and in which weather.
 
 use deadheat_validation::duo::{Duo, Effort};
 
@@ -43,7 +43,7 @@ impl Base {
     }
 }
 
-/// How much calls of one function vary.
+/// The variation among calls of one function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spread {
     None,
@@ -70,7 +70,7 @@ impl Spread {
     }
 }
 
-/// Who compares.
+/// The tool that compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tool {
     Traditional,
@@ -108,15 +108,15 @@ pub struct Row {
     pub base: Base,
     pub percent: f64,
     pub spread: Spread,
-    /// Whether every core has other work to do.
+    /// True if every core has other work to do.
     pub loaded: bool,
     pub repeats: usize,
-    /// How many rounds lie between two repeats.
+    /// The number of rounds between two repeats.
     pub pace: usize,
 }
 
 impl Row {
-    /// What it is called where observations are kept.
+    /// The name under which its observations are kept.
     pub fn name(&self) -> String {
         let weather = if self.loaded { "loaded" } else { "idle" };
         let Self { base, percent, .. } = self;
@@ -131,8 +131,8 @@ impl Row {
         self.percent / 100.0
     }
 
-    /// Who compares here. One after the other has no test, so there is
-    /// nothing to count of it where everything is about tests.
+    /// The tools that compare here. One after the other has no test, so there is nothing to count
+    /// of it where everything is about tests.
     pub fn tools(&self) -> &'static [Tool] {
         use Tool::{BenchDiff, Deadheat, DeadheatCpu, Traditional};
         match self.spread {
@@ -156,7 +156,7 @@ impl Row {
     }
 }
 
-/// How many comparisons these are, by all their tools.
+/// The number of comparisons in these rows, by all their tools.
 pub fn comparisons(rows: &[Row]) -> usize {
     rows.iter().map(|row| row.repeats * row.tools().len()).sum()
 }

@@ -1,4 +1,4 @@
-//! What both tables of the page share: how it was measured, and cells.
+//! Parts that both tables of the page share: how it was measured, and cells.
 
 use crate::Setting;
 use crate::comparison::Comparison;
@@ -16,9 +16,9 @@ pub const DASH: &str = "–";
 pub struct Found {
     pub comparisons: Vec<Comparison>,
     pub walls: Vec<f64>,
-    /// How many there should be.
+    /// The number of comparisons that there should be.
     pub wanted: usize,
-    /// Whether deadheat found it.
+    /// True if deadheat found it.
     ours: bool,
 }
 
@@ -46,7 +46,7 @@ impl Found {
         (!self.walls.is_empty()).then(|| sum / self.walls.len() as f64)
     }
 
-    /// How many there are, and how many there should be if that is more.
+    /// The number of comparisons, and the number that there should be if that is more.
     pub fn repeats(&self) -> String {
         match self.count() {
             count if count < self.wanted => format!("{count} of {} so far", self.wanted),
@@ -54,7 +54,7 @@ impl Found {
         }
     }
 
-    /// How many there are, and whether that is all.
+    /// The number of comparisons, with a word if there are more to come.
     pub fn so_far(&self) -> String {
         match self.count() {
             count if count < self.wanted => format!("{count} so far"),
@@ -96,7 +96,7 @@ pub fn head(cells: &[&str]) -> String {
     format!("| {} |\n| {rule} |\n", cells.join(" | "))
 }
 
-/// How everything was measured.
+/// The section on how everything was measured.
 pub fn method(calibration: &str) -> String {
     format!(
         "## How it was measured\n\n\

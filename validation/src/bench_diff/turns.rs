@@ -1,4 +1,4 @@
-//! Who compares what, one after another, until all is done or time is up.
+//! Turns of all tools, one after another, until all is done or time is up.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -111,7 +111,7 @@ fn in_words(seconds: f64) -> String {
     }
 }
 
-/// How long comparisons take.
+/// The time that comparisons take, by row and tool.
 #[derive(Default)]
 struct Seconds {
     known: BTreeMap<(String, String), (f64, usize)>,

@@ -1,4 +1,4 @@
-//! How often a build is told apart from its copy.
+//! The question how often a build is told apart from its copy.
 
 use std::fmt::Write as _;
 use std::fs;

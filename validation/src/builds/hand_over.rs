@@ -1,4 +1,4 @@
-//! What it takes to hand over from one worker to the other on one core.
+//! The cost of handing over from one worker to the other on one core.
 
 use deadheat_validation::bars::{Bar, Section, spread};
 use deadheat_validation::process::median;

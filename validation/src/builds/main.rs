@@ -26,7 +26,7 @@ use deadheat_validation::page::{Asked, Page, Question};
 use deadheat_validation::programs::text;
 use deadheat_validation::workshop::Workshop;
 
-/// What the questions are put to.
+/// The programs that the questions are put to.
 struct Setting {
     shop: Workshop,
     cargo_deadheat: PathBuf,

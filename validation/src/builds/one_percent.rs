@@ -1,4 +1,4 @@
-//! Whether a true difference of 1 % between two builds is found, and how soon.
+//! The question whether a true difference of 1 % between two builds is found, and how soon.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! How much of a race of two builds is not spent in samples.
+//! The share of a race of two builds that is not spent in samples.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! How soon two revisions of a repository are raced that were raced before.
+//! The time until two revisions of a repository are raced that were raced before.
 
 use std::fs;
 use std::path::Path;

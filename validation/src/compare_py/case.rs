@@ -1,4 +1,4 @@
-//! What is raced: pairs of executables whose true difference is known.
+//! The cases that are raced: pairs of executables whose true difference is known.
 
 use std::fs;
 use std::path::PathBuf;

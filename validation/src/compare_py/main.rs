@@ -31,13 +31,13 @@ use deadheat_validation::workshop::Workshop;
 use case::{Case, Pair};
 use tool::Tool;
 
-/// How often each tool compares all benchmarks of each case.
+/// The number of times each tool compares all benchmarks of each case.
 const REPEATS: usize = 10;
 
-/// What the sections are written from.
+/// The material that the sections are written from.
 struct Setting {
     kept: Kept,
-    /// What `compare.py` needs that is not here.
+    /// The requirement of `compare.py` that is not here.
     lacks: Option<String>,
 }
 
@@ -103,7 +103,7 @@ fn main() {
     page.write(root, &setting, questions);
 }
 
-/// Whether this is all there is to come.
+/// The number of comparisons so far, and of all that are wanted.
 fn how_far(kept: &Kept) -> String {
     let wanted = turns(REPEATS).len();
     match kept.rows().len() {

@@ -13,7 +13,7 @@ use crate::tally::Tally;
 use crate::tool::Tool;
 use crate::{REPEATS, Setting};
 
-/// How the tools were called.
+/// The section on how the tools were called.
 pub fn how(setting: &Setting) -> Section {
     let words = |tool: Tool| tool.arguments(Case::Itself, false).join(" ");
     let mut text = format!(

@@ -1,4 +1,4 @@
-//! What became of the rows of one tool.
+//! The rows of one tool, counted.
 
 use deadheat_validation::google_compare::ALPHA;
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 /// The rows of one tool in one case, counted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tally {
-    /// What deadheat's verdicts speak of.
+    /// The scope of deadheat's verdicts.
     pub scope: Option<String>,
     /// Rows with a verdict or a p-value.
     pub rows: usize,
@@ -19,7 +19,7 @@ pub struct Tally {
     /// The largest change that was called one though it has the wrong sign or
     /// there is none, in percent.
     pub largest_wrong: f64,
-    /// How far each estimated change lies from the true one, in points.
+    /// The distance of each estimated change from the true one, in points.
     pub errors: Vec<f64>,
     /// Intervals, and those of them that hold the true change.
     pub intervals: (usize, usize),
@@ -27,7 +27,7 @@ pub struct Tally {
     pub seconds: Vec<f64>,
 }
 
-/// What is said of a row.
+/// The verdict on a row.
 enum Said {
     Slower,
     Faster,

@@ -1,4 +1,4 @@
-//! Who races them, and how it is called.
+//! The tools that race the cases, and how each is called.
 
 use deadheat_validation::google_compare::{self, compared};
 use deadheat_validation::programs::text;
@@ -44,12 +44,12 @@ impl Tool {
         }
     }
 
-    /// Whether it is deadheat, of which something is promised.
+    /// Returns true if it is deadheat, of which something is promised.
     pub fn is_ours(self) -> bool {
         matches!(self, Self::Bench | Self::Neutral)
     }
 
-    /// Whether its executables are made by `deadheat link`.
+    /// Returns true if its executables are made by `deadheat link`.
     pub fn wants_neutral_links(self) -> bool {
         self == Self::Neutral
     }

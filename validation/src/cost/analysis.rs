@@ -1,4 +1,4 @@
-//! What it takes to read and analyse a run.
+//! The cost of reading and analysing a run.
 
 use std::fs;
 use std::hint::black_box;

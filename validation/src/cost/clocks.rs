@@ -1,4 +1,4 @@
-//! What it takes to read a clock.
+//! The cost of reading a clock.
 #![allow(unsafe_code)]
 
 use std::hint::black_box;

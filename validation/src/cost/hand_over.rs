@@ -1,4 +1,4 @@
-//! What it takes to hand over from one process to another.
+//! The cost of handing over from one process to another.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;

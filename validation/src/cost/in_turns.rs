@@ -8,7 +8,7 @@ use deadheat_validation::process::median;
 /// One way, and what it took in each round.
 struct Way<'w> {
     name: String,
-    /// Whether it is deadheat's, whose times are rounded up.
+    /// True if it is deadheat's, whose times are rounded up.
     ours: bool,
     measure: Box<dyn FnMut() -> f64 + 'w>,
     values: Vec<f64>,
@@ -19,7 +19,7 @@ pub struct InTurns<'w> {
     ways: Vec<Way<'w>>,
 }
 
-/// What they took.
+/// The values of all ways, round by round.
 pub struct Measured {
     ways: Vec<(String, bool, Vec<f64>)>,
 }
@@ -77,8 +77,7 @@ impl Measured {
         median(self.ways[way].2.iter().copied())
     }
 
-    /// How many times as long one way takes as another: the median of the
-    /// ratios of each round.
+    /// The ratio of the time of one way to that of another: the median of the ratios of each round.
     pub fn ratio(&self, way: usize, beside: usize) -> f64 {
         median(self.ratios(way, beside))
     }

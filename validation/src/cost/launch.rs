@@ -1,4 +1,4 @@
-//! What it takes to launch a command.
+//! The cost of launching a command.
 
 use std::fmt::Write as _;
 use std::process::{Command, Stdio};
@@ -19,7 +19,7 @@ use crate::in_turns::InTurns;
 const BLOCK: usize = 4;
 /// Launches by a whole tool in a round.
 const LAUNCHES: usize = 400;
-/// What a launch by the engine may take, beside the bare calls.
+/// The bar for a launch by the engine, as a ratio to the bare calls.
 const RATIO: f64 = 1.1;
 
 pub fn section(shop: &Workshop) -> Section {

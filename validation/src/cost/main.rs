@@ -1,5 +1,4 @@
-//! What the engine takes beside the system calls and instructions it is made
-//! of.
+//! The cost of the engine beside the system calls and instructions it is made of.
 //!
 //! ```text
 //! cargo run --release --manifest-path validation/Cargo.toml --bin cost
@@ -25,7 +24,7 @@ use deadheat_validation::machine::machine;
 use deadheat_validation::page::{Page, Question, is_quick};
 use deadheat_validation::workshop::Workshop;
 
-/// What a sample allocates is counted in this very process.
+/// Counts the allocations of samples, in this very process.
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator::system();
 

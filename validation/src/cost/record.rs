@@ -1,4 +1,4 @@
-//! What it takes to keep a block on disk.
+//! The cost of keeping a block on disk.
 
 use std::fs::{self, File};
 use std::io::Write as _;

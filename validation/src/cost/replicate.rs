@@ -1,4 +1,4 @@
-//! What it takes to start the process of a replicate.
+//! The cost of starting the process of a replicate.
 
 use deadheat::parts::model::{FunctionCalls, Metric, Pinning, Workload};
 use deadheat_engine::{FunctionContenders, FunctionOptions, Interrupts, WorkerProgram};

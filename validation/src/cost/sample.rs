@@ -1,4 +1,4 @@
-//! What a sample takes beyond the calls in it.
+//! The cost of a sample beyond the calls in it.
 #![allow(unsafe_code)]
 
 use std::hint::black_box;

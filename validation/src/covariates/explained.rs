@@ -1,5 +1,5 @@
-//! What a covariate explains of the effects of blocks, and what it does to the
-//! standard error at equal time. Numbers in, numbers out.
+//! The share of the effects of blocks that a covariate explains, and what it does to the standard
+//! error at equal time. Numbers in, numbers out.
 
 use deadheat_examples::random::SplitMix64;
 use deadheat_stats::summary::{median, quantile, scaled_mad};
@@ -26,7 +26,7 @@ const SHORT: f64 = 200e3;
 /// … unless more than this share would go.
 const MOST_LEFT_OUT: f64 = 0.2;
 
-/// What is done with a covariate.
+/// The use that is made of a covariate.
 #[derive(Clone, Copy)]
 pub enum Use {
     /// Waiting for a core is taken out of wall time: what races do, against
@@ -34,13 +34,13 @@ pub enum Use {
     TakenOut,
     /// CPU time is judged in place of wall time.
     Instead,
-    /// What it explains by a regression is taken off the effects.
+    /// The part that it explains by a regression is taken off the effects.
     Regressed(fn(&Sample) -> Option<f64>),
     /// Blocks in which it is above nought are left out.
     LeftOut(fn(&Sample) -> Option<f64>),
 }
 
-/// What it takes to know a covariate.
+/// The measurements that a covariate needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
     /// Two readings around every sample.
@@ -51,11 +51,11 @@ pub enum Needs {
 
 /// Something told beside the time.
 pub struct Covariate {
-    /// What it is, in words.
+    /// Its name, in words.
     pub name: &'static str,
-    /// What it takes.
+    /// The measurements that it needs.
     pub needs: Needs,
-    /// What is done with it.
+    /// The use that is made of it.
     pub used: Use,
 }
 
@@ -153,7 +153,7 @@ pub struct Cell {
     probes: [f64; 2],
 }
 
-/// What came of a covariate in a cell.
+/// The outcome of a covariate in a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explained {
     /// Rank correlation with the effects of the blocks; none where it never
@@ -250,8 +250,8 @@ impl Cell {
         self.blocks.iter().map(contrast).collect()
     }
 
-    /// What comes of a covariate, each of whose readings takes so many
-    /// nanoseconds; nothing for one that costs no more than a race does.
+    /// The outcome of a covariate, each of whose readings takes so many nanoseconds; nothing for
+    /// one that costs no more than a race does.
     pub fn explained(&self, covariate: &Covariate, cost_ns: Option<f64>, seed: u64) -> Explained {
         let ran = self.effects(Sample::ran);
         let slower = self.slower(covariate, cost_ns);

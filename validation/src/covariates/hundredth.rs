@@ -1,5 +1,4 @@
-//! Whether a difference of 0.01 % is found, and what is said where there is
-//! none.
+//! The question whether a difference of 0.01 % is found, and what is said where there is none.
 
 use std::fmt::Write as _;
 
@@ -13,9 +12,8 @@ use crate::Setting;
 const SECONDS: f64 = 10.0;
 const POWER: f64 = 0.9;
 
-/// What a user would type who wants to know: half the difference for a margin,
-/// and the time there is. Many blocks in few processes, since starting one takes
-/// as long as a dozen blocks.
+/// Options that a user would type who wants to know: half the difference for a margin, and the time
+/// there is. Many blocks in few processes, since starting one takes as long as a dozen blocks.
 const WAY: [&str; 8] = [
     "--margin",
     "0.005%",

@@ -1,5 +1,5 @@
-//! What else a machine tells of a sample, and what that is worth: whether it
-//! lowers the standard error of a race at equal time.
+//! Covariates of a sample that a machine tells, and what they are worth: whether one lowers the
+//! standard error of a race at equal time.
 //!
 //! ```text
 //! cargo run --release --manifest-path validation/Cargo.toml --bin covariates
@@ -36,7 +36,7 @@ const PARTS: [(&str, Question<Setting>); 3] = [
     ("hundredth", ("a difference of 0.01 %", hundredth::section)),
 ];
 
-/// What the command line says.
+/// The options on the command line.
 #[derive(Debug, Default, PartialEq)]
 struct Wanted {
     quick: bool,

@@ -1,5 +1,5 @@
-//! What this machine tells beside the time: read around a sample by the thread
-//! that takes it, each source with the reason where there is none.
+//! Readings that this machine offers beside the time: taken around a sample by the thread that
+//! takes it, each source with the reason where there is none.
 
 use std::fs::File;
 use std::io;
@@ -76,14 +76,14 @@ pub struct Sources {
     counters: io::Result<Vec<Counter>>,
 }
 
-/// What is told of the thread alone.
+/// Readings of the thread alone.
 #[derive(Clone, Copy)]
 pub struct Thread {
     usage: ThreadUsage,
     delay_ns: Option<u64>,
 }
 
-/// What is told of the core and of the machine. Times in nanoseconds.
+/// Readings of the core and of the machine. Times in nanoseconds.
 #[derive(Clone, Default)]
 pub struct Surroundings {
     stat: Option<Stat>,

@@ -1,5 +1,5 @@
-//! What the noise of a long function allows: how fast the mean of its blocks
-//! settles, and how good an answer can be in a tenth of bench_diff's time.
+//! The precision that the noise of a long function allows: how fast the mean of its blocks settles,
+//! and how good an answer can be in a tenth of bench_diff's time.
 //!
 //! Calls in a row of one function are turned into races of every design, and
 //! into bench_diff's, by deciding afterwards which of them are whose. So all are
@@ -30,13 +30,13 @@ const PARTS: usize = 8;
 const RACES: usize = 500;
 /// Known differences, in percent.
 const MORE: [f64; 3] = [1.0, 2.0, 5.0];
-/// What bench_diff takes beside its calls, in seconds, and how many calls.
+/// The time that bench_diff takes beside its calls, in seconds, and the number of its calls.
 const WARM_UP: f64 = 3.0;
 const CALLS: usize = 400;
-/// What deadheat may take of it.
+/// The share of that time that deadheat may take.
 const SHARE: f64 = 0.1;
 
-/// How the calls of a race are shared out.
+/// The way in which the calls of a race are shared out.
 struct Design {
     name: &'static str,
     /// The sign of every call of a block, the first being the baseline's.
@@ -45,7 +45,7 @@ struct Design {
     judged: usize,
     /// Calls that are lost before every block.
     lost: usize,
-    /// Whether parts of a call stand for calls.
+    /// True if parts of a call stand for calls.
     parts: bool,
 }
 
@@ -172,7 +172,7 @@ impl Design {
     }
 }
 
-/// What the races of one kind said of functions that do the same.
+/// The answers of the races of one kind, whose functions do the same.
 struct Said {
     /// θ̂, and the half-width of its interval.
     races: Vec<(f64, f64)>,

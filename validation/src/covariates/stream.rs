@@ -18,7 +18,7 @@ use crate::readings::{Source, Sources, Told, Used};
 /// cache. A ring of 8 MiB took 12 ns a step or 150, as its neighbours let it.
 pub const MIB: usize = 64;
 
-/// What a function works on.
+/// The work that a function does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
     /// A chain of dependent multiplications.
@@ -126,7 +126,7 @@ pub struct Sample {
     /// Nanoseconds of a probe around it and of one within, summed over its calls;
     /// nothing without.
     pub probes: Option<[f64; 2]>,
-    /// What is told of the surroundings.
+    /// Readings of the surroundings.
     pub told: Told,
 }
 
@@ -172,7 +172,7 @@ pub struct Replicate {
     pub parts: Vec<Part>,
 }
 
-/// What a source costs, or why it cannot be read.
+/// The cost of each source, or why it cannot be read.
 pub type Costs = Vec<(Source, Result<f64, String>)>;
 
 /// Calls a function so often in each of so many replicates, on the cores in
@@ -277,10 +277,9 @@ fn timed(clock: &SampleClock, sources: &Sources, work: impl FnOnce()) -> (Part, 
     (part, used)
 }
 
-/// What the probes of a call say, their waiting taken out: the mean of the two
-/// around it, and the median of those within, so that one the hypervisor
-/// interrupts does not speak for the others. A call of a single part has none
-/// within but those around it.
+/// The reading of the probes of a call, their waiting taken out: the mean of the two around it, and
+/// the median of those within, so that one the hypervisor interrupts does not speak for the others.
+/// A call of a single part has none within but those around it.
 fn told_by(probes: &[f64]) -> Option<[f64; 2]> {
     let (first, rest) = probes.split_first()?;
     let (last, within) = rest.split_last()?;

@@ -1,4 +1,4 @@
-//! How often a function is told apart from itself.
+//! The question how often a function is told apart from itself.
 
 use std::fmt::Write as _;
 

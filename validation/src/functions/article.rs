@@ -14,7 +14,7 @@ use deadheat_validation::suite_run::{count, recorded, verdicts, word};
 /// The chance of a wrong verdict that each row of one function may take.
 const ALPHA: f64 = 0.05;
 
-/// What is right for a row.
+/// The right answer for a row.
 #[derive(Clone, Copy)]
 enum Right {
     /// Neither faster nor slower: both sides are one function.

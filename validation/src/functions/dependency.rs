@@ -1,4 +1,4 @@
-//! What it costs to depend on deadheat.
+//! The cost of depending on deadheat.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -17,7 +17,7 @@ const CRATES: f64 = 30.0;
 const SECONDS: f64 = 20.0;
 /// The cores the bar speaks of.
 const JOBS: &str = "2";
-/// How many crates are named where the time goes.
+/// The number of crates that are named where the time goes.
 const SLOWEST: usize = 5;
 
 pub fn section(setting: &Setting) -> Section {

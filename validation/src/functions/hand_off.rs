@@ -17,7 +17,7 @@ struct Block {
     primed: bool,
     /// All its recorded samples.
     samples_ns: f64,
-    /// How many there are.
+    /// The number of these samples.
     samples: usize,
 }
 

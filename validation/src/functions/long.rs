@@ -7,8 +7,8 @@ use deadheat_validation::workloads::{LONG_PERCENTS, long};
 
 use crate::Setting;
 
-/// What the issue of waiting for a core was measured at: the same rows, every core taken, at the
-/// defaults of the time.
+/// The figures at which the issue of waiting for a core was measured: the same rows, every core
+/// taken, at the defaults of the time.
 const BEFORE: [&str; 2] = [
     "0 of 10 after 8 s, −2.5 … +1.9 %",
     "4 of 30, 18 anomalies, 7 reversals",

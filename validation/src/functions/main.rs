@@ -30,7 +30,7 @@ use deadheat_validation::page::{Asked, Page, Question};
 use deadheat_validation::programs;
 use deadheat_validation::suite_run::SuiteProgram;
 
-/// What a sample allocates is counted in this very process.
+/// Counts the allocations of samples, in this very process.
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator::system();
 

@@ -1,4 +1,4 @@
-//! What a sample costs beyond the calls in it.
+//! The cost of a sample beyond the calls in it.
 
 use std::fmt::Write as _;
 

@@ -13,7 +13,7 @@ use crate::Setting;
 use deadheat_validation::bars::{Bar, Section, plain_spread, up};
 use deadheat_validation::suite_run::word;
 
-/// How far the two may lie apart before the figure makes no sense.
+/// The distance between the two beyond which the figure makes no sense, as a share.
 const AGREEMENT: f64 = 0.05;
 
 /// A batch of the plain loop, in nanoseconds.
@@ -80,7 +80,7 @@ pub fn section(setting: &Setting) -> Section {
     Section { text, bars }
 }
 
-/// What the two said.
+/// The measurements of the plain loop, and the ratios beside deadheat's.
 struct Beside {
     plain_ns: f64,
     ratios: Vec<f64>,

@@ -1,4 +1,4 @@
-//! Whether a difference of 0.1 % is found.
+//! The question whether a difference of 0.1 % is found.
 
 use std::fmt::Write as _;
 
@@ -12,8 +12,8 @@ use deadheat_validation::suite_run::{SuiteRun, count};
 const SECONDS: f64 = 60.0;
 const POWER: f64 = 0.9;
 
-/// What a user would type who wants to know. The first is the shortest that
-/// does it; the second gives every process more to say.
+/// Options that a user would type who wants to know. The first is the shortest that does it; the
+/// second gives every process more to say.
 const WAYS: [&[&str]; 2] = [
     &[
         "--margin",

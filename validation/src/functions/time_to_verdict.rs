@@ -1,4 +1,4 @@
-//! How long a verdict on a difference of 1 % takes, and a suite of them.
+//! The time that a verdict on a difference of 1 % takes, and a suite of them.
 
 use std::fmt::Write as _;
 

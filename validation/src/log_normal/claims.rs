@@ -1,4 +1,4 @@
-//! What the article claims, held against what was measured here.
+//! The claims of the article, held against what was measured here.
 
 use std::fmt::Write as _;
 
@@ -18,7 +18,7 @@ const CONFIDENCE: f64 = 0.95;
 /// most 30 P(t > 3.639) with 28 degrees of freedom.
 const TOP_OF_NORMAL: f64 = 0.0166;
 
-/// What came of a claim.
+/// The finding on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Found {
     Confirmed,
@@ -145,7 +145,7 @@ fn more_lanes(rows: &Rows) -> Claim {
     }
 }
 
-/// How many pairs of values fall, and how many pairs there are.
+/// The number of pairs of values that fall, and the number of all pairs.
 fn falling_pairs(values: &[f64]) -> (usize, usize) {
     let mut falling = 0;
     for (index, first) in values.iter().enumerate() {

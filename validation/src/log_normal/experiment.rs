@@ -57,7 +57,7 @@ impl Experiments {
     }
 }
 
-/// How large the cache before the memory is, as the system has it: `32768K`.
+/// The size of the cache before the memory, as the system has it: `32768K`.
 fn last_cache() -> Option<String> {
     let folder = Path::new("/sys/devices/system/cpu/cpu0/cache");
     let size = |index: u32| fs::read_to_string(folder.join(format!("index{index}/size"))).ok();

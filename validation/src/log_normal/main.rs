@@ -86,7 +86,7 @@ fn measure(kept: &mut Kept, experiments: &Experiments, count: usize) {
     eprintln!("\r{} experiments, all done.               ", all.len());
 }
 
-/// How long an experiment with a routine takes, by those that are kept.
+/// The seconds that an experiment with a routine takes, by those that are kept.
 fn seconds(kept: &Kept, row: &str) -> f64 {
     let known: Vec<f64> = kept
         .matching(&[("row", row)])
@@ -105,14 +105,14 @@ fn read(kept: &Kept) -> Rows {
     rows().into_iter().map(of).collect()
 }
 
-/// How large the last cache was said to be.
+/// The size that was noted of the last cache.
 fn last_cache(kept: &Kept) -> &str {
     let rows = kept.rows().iter();
     let mut told = rows.filter_map(|line| line["last_cache"].as_str());
     told.next_back().unwrap_or("an unknown size")
 }
 
-/// What stands above the tables.
+/// The facts above the tables.
 fn facts(kept: &Kept, rows: &Rows, quick: bool) -> String {
     let (experiments, runs) = numbers(quick);
     let done = rows.iter().map(|(_, all)| all.len()).min().unwrap_or(0);

@@ -1,5 +1,4 @@
-//! What the runs of every routine look like, and how well their minimum,
-//! median and mean repeat.
+//! The shape of the runs of every routine, and how well their minimum, median and mean repeat.
 
 use std::fmt::Write as _;
 
@@ -14,7 +13,7 @@ pub type Rows = Vec<(String, Vec<Experiment>)>;
 /// The level of Shapiro and Wilk's test in the table.
 const LEVEL: f64 = 0.05;
 
-/// What a single experiment says.
+/// The section on what a single experiment says.
 pub fn shapes(rows: &Rows) -> Section {
     let mut text = "\
 ## The shape of the runs\n\n\
@@ -56,7 +55,7 @@ the logarithms are normal.\n\n\
     }
 }
 
-/// What repeating the experiments says.
+/// The section on what repeating the experiments says.
 pub fn precision(rows: &Rows) -> Section {
     let mut text = "\
 ## How well minimum, median and mean repeat\n\n\

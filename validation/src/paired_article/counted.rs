@@ -44,19 +44,19 @@ impl Counted {
         self.calls.len()
     }
 
-    /// How often it was called faster or slower.
+    /// The number of times it was called faster or slower.
     pub fn called(&self) -> usize {
         let told_apart = |call: &&Option<Call>| matches!(call, Some(Call::Faster | Call::Slower));
         self.calls.iter().filter(told_apart).count()
     }
 
-    /// How often the answer was the right one; none is never right.
+    /// The number of times the answer was the right one; none is never right.
     pub fn right(&self, right: Right) -> usize {
         let holds = |call: &&Option<Call>| call.is_some_and(|call| right.holds(call));
         self.calls.iter().filter(holds).count()
     }
 
-    /// How often it was called what it is not: neither is no claim.
+    /// The number of times it was called what it is not: neither is no claim.
     pub fn wrong(&self, right: Right) -> usize {
         let claims = self
             .calls

@@ -16,7 +16,7 @@ pub struct Criterion<'a> {
     pub quick: bool,
 }
 
-/// What it prints of one benchmark.
+/// The figures that criterion prints of one benchmark.
 #[derive(Clone, Debug, PartialEq)]
 struct Measured {
     /// Interval and estimate, in nanoseconds.

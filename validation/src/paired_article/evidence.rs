@@ -1,6 +1,5 @@
-//! What is right for every row, by evidence that no tool under test gave: what
-//! the functions do, how many instructions that takes, and what a plain clock
-//! says under several link orders.
+//! The right answer for every row, by evidence that no tool under test gave: what the functions do,
+//! how many instructions that takes, and what a plain clock says under several link orders.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -15,8 +14,8 @@ use serde_json::{Value, json};
 use crate::observed::{Call, ran, rounded};
 use crate::plan::{LESS, Pair, ROWS};
 
-/// Whether a function meets every text for the first time, or one text so
-/// often that the branch predictors know it by heart.
+/// The texts of a function: each met for the first time, or one met so often that the branch
+/// predictors know it by heart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Texts {
     New,
@@ -33,8 +32,8 @@ impl Texts {
         }
     }
 
-    /// How many are enough for a steady median: of new ones each gives a
-    /// single call, of known ones 200.
+    /// The number of texts that is enough for a steady median: of new ones each gives a single
+    /// call, of known ones 200.
     fn count(self) -> u64 {
         match self {
             Self::New => 1_000,
@@ -43,7 +42,7 @@ impl Texts {
     }
 }
 
-/// What a tool should say of a row.
+/// The right answer of a tool about a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Right {
     /// Nothing: both sides are one function.
@@ -93,7 +92,7 @@ pub fn right(kept: &Kept, pair: Pair, texts: Texts) -> Option<Right> {
     }
 }
 
-/// Whether this row is there because it is known what is right.
+/// The rows of two different functions.
 fn pairs() -> impl Iterator<Item = Pair> {
     ROWS.into_iter().filter(|pair| pair.0 != pair.1)
 }
@@ -201,7 +200,7 @@ fn totals(text: &str) -> Option<[f64; 2]> {
     Some([of("Ir")?, of("Bcm")?])
 }
 
-/// What the clock said of one link.
+/// The readings of the clock on one link.
 struct Clock {
     ns: [f64; 2],
     own: bool,

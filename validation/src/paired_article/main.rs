@@ -87,14 +87,14 @@ impl Programs {
     }
 }
 
-/// How often a step's subject was observed already.
+/// The number of times a step's subject was observed already.
 fn done(kept: &Kept, step: &Step) -> usize {
     let keys = keys(step.tool, step.subject, step.condition);
     let keys: Vec<(&str, &str)> = keys.iter().map(|(key, value)| (*key, &**value)).collect();
     kept.count(&keys)
 }
 
-/// How long such a step takes, from those that are kept.
+/// The seconds that such a step takes, from those that are kept.
 fn seconds(kept: &Kept, step: &Step) -> Option<f64> {
     let keys = keys(step.tool, step.subject, step.condition);
     let keys: Vec<(&str, &str)> = keys.iter().map(|(key, value)| (*key, &**value)).collect();
@@ -135,7 +135,7 @@ fn measure(kept: &mut Kept, programs: &Programs) {
     eprintln!("\r{} observations, all done.               ", all.len());
 }
 
-/// What stands above the tables, with the versions of the tools.
+/// The facts above the tables, with the versions of the tools.
 fn facts(kept: &Kept, quick: bool) -> String {
     let all = steps(SEED, quick);
     let missing = all.iter().filter(|step| done(kept, step) <= step.repeat);

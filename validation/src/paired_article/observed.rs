@@ -1,4 +1,4 @@
-//! What one observation came to, and how it is kept.
+//! The result of one observation, and how it is kept.
 
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::plan::{Condition, Step, Subject, Tool};
 
-/// What a tool said of a candidate beside its baseline.
+/// The verdict of a tool on a candidate beside its baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call {
     Faster,

@@ -65,7 +65,7 @@ taken to tell them apart where the two intervals it prints do not overlap. Chang
     Section { text, bars }
 }
 
-/// What a tool said with either function first.
+/// The answers of a tool with either function first.
 fn both(kept: &Kept, tool: Tool, condition: Condition) -> [(&'static str, Right, Counted); 2] {
     let of = |subject| Counted::of(kept, tool, subject, condition);
     let (first, other) = match tool {
@@ -131,8 +131,8 @@ fn left_open(kept: &Kept) -> String {
     )
 }
 
-/// How often the same function was told to have changed, because it came
-/// first the one time and last the other.
+/// Says how often the same function was told to have changed, because it came first the one time
+/// and last the other.
 fn flipped(kept: &Kept, condition: Condition) -> String {
     let experiments = answers(kept, Tool::Criterion, Subject::BothOrders, condition);
     let again: Vec<&Value> = experiments

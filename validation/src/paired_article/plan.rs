@@ -1,4 +1,4 @@
-//! What is to be observed, how often, and in which order.
+//! The plan of the observations: of what, how often, and in which order.
 
 use deadheat_examples::random::SplitMix64;
 
@@ -29,7 +29,7 @@ pub const LESS: Pair = Pair("std_5000", "std_4925");
 /// The same, as the baseline.
 pub const LESS_FIRST: Pair = Pair("std_4925", "std_5000");
 
-/// What one observation is of.
+/// The subject of one observation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// A row of the article, or its fourth the other way round.
@@ -76,9 +76,8 @@ impl Tool {
         }
     }
 
-    /// What it is asked: criterion measures functions one by one, so the order
-    /// of the two is an experiment of its own; the others take a pair either
-    /// way round.
+    /// The subjects it is asked about: criterion measures functions one by one, so the order of the
+    /// two is an experiment of its own; the others take a pair either way round.
     pub fn subjects(self) -> Vec<Subject> {
         let last = match self {
             Self::Criterion => Subject::BothOrders,
@@ -115,7 +114,7 @@ impl Tool {
     }
 }
 
-/// What else the machine does.
+/// The other work of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
     Idle,
@@ -179,7 +178,7 @@ pub fn steps(seed: u64, quick: bool) -> Vec<Step> {
     steps
 }
 
-/// How long these take, in seconds. `known` says how long one took so far.
+/// The time that these take, in seconds. `known` gives the time that one took so far.
 pub fn time_left(steps: &[Step], known: impl Fn(&Step) -> Option<f64>) -> f64 {
     let one = |step: &Step| known(step).unwrap_or_else(|| step.tool.guessed_seconds(step.subject));
     steps.iter().map(one).sum()

@@ -122,7 +122,7 @@ pub fn section(kept: &Kept, condition: Condition, quick: bool) -> Section {
     }
 }
 
-/// How each tool did on the whole.
+/// The results of each tool on the whole, in words.
 fn in_words(lines: &[Line]) -> String {
     let mut text = String::new();
     for tool in Tool::ALL {
@@ -151,7 +151,7 @@ fn in_words(lines: &[Line]) -> String {
     text + "\n"
 }
 
-/// What deadheat promises of these rows.
+/// The promises of deadheat about these rows.
 fn bars(lines: &[Line], condition: Condition) -> Vec<Bar> {
     let own = || lines.iter().filter(|line| line.tool == Tool::Deadheat);
     let mut bars = Vec::new();

@@ -35,7 +35,7 @@ use race::{Case, Condition, ORDERS, Race};
 use told::short;
 use tools::Tool;
 
-/// How often every tool gets its turn: those that are wanted less often sit
+/// The number of rounds, in which every tool gets its turn: those that are wanted less often sit
 /// out some of the rounds, evenly.
 const ROUNDS: usize = 64;
 
@@ -162,7 +162,7 @@ fn number(wanted: &Wanted, tool: Tool, condition: Condition, case: Case) -> usiz
     }
 }
 
-/// How many of all races of a cell are run by the end of a round.
+/// The number of all races of a cell that are run by the end of a round.
 fn by_the_end_of(round: usize, wanted: usize) -> usize {
     ((round + 1) * wanted).div_ceil(ROUNDS)
 }

@@ -90,7 +90,7 @@ impl Page<'_> {
         text + "\n"
     }
 
-    /// What each tool measured between the copies, link order by link order.
+    /// The section on what each tool measured between the copies, link order by link order.
     fn by_order(&self) -> String {
         let mut text = format!(
             "## Two copies, link order by link order\n\n\
@@ -196,8 +196,8 @@ impl Page<'_> {
         Some(why.to_owned())
     }
 
-    /// Whether a peer that may be honest in these cases is faster to a right
-    /// answer than this.
+    /// The bar that no peer which may be honest in these cases is faster to a right answer than
+    /// this.
     fn nobody_faster(
         &self,
         own: View,

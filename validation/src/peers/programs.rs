@@ -1,4 +1,4 @@
-//! What is raced and who races it: built, linked in several orders, found.
+//! Programs that are raced and tools that race them: built, linked in several orders, found.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -39,7 +39,7 @@ pub struct Programs {
     cargo_deadheat: PathBuf,
     /// The command that is raced, and a copy of its file.
     busy: [PathBuf; 2],
-    /// What `cargo deadheat` linked last, and in which order.
+    /// The program that `cargo deadheat` linked last, and in which order.
     relinked: Option<(usize, PathBuf)>,
     /// The version.
     hyperfine: Option<String>,
@@ -90,7 +90,7 @@ impl Programs {
         }
     }
 
-    /// Whether a tool is there to be asked.
+    /// Returns true if a tool is there to be asked.
     pub fn have(&self, tool: Tool) -> bool {
         match tool {
             Tool::Hyperfine => self.hyperfine.is_some(),
@@ -183,7 +183,7 @@ impl Place {
     }
 }
 
-/// What a command prints. `Err` when it ends with another code than these.
+/// The output of a command. `Err` when it ends with another code than these.
 pub fn text_of(command: &mut Command, codes: &[i32]) -> Result<String, String> {
     let output = command.stdin(Stdio::null()).output();
     let output = output.map_err(|error| format!("{command:?}: {error}"))?;

@@ -1,4 +1,4 @@
-//! What the numbers mean, and what each tool was asked, in plain words.
+//! The meaning of the numbers, and what each tool was asked, in plain words.
 
 use serde_json::Value;
 

@@ -5,7 +5,7 @@ use crate::tools::Tool;
 /// Link orders of the two copies.
 pub const ORDERS: usize = 8;
 
-/// What is raced.
+/// The two sides of a race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Case {
     /// One function or command with itself.
@@ -16,7 +16,7 @@ pub enum Case {
     More,
 }
 
-/// What else the machine does.
+/// The other work of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
     Idle,
@@ -55,7 +55,7 @@ impl Case {
         }
     }
 
-    /// What a command is told to do more on its second side, in percent.
+    /// The work that a command is told to do more on its second side, in percent.
     pub fn more(self) -> &'static str {
         match self {
             Self::Same | Self::Copies => "0",

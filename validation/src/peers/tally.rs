@@ -1,4 +1,4 @@
-//! What came of the races, counted.
+//! The outcomes of the races, counted.
 
 use deadheat_validation::binomial::share_bounds;
 use deadheat_validation::process::median;
@@ -11,7 +11,7 @@ use crate::tools::{ALPHA, Tool};
 /// By what a tool is held to have called a side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// What its user is told.
+    /// The words its user is told.
     Words,
     /// Its bare test, without the least change its words ask for.
     Test,
@@ -106,13 +106,13 @@ impl Tally {
         self.errors.extend(error);
     }
 
-    /// How often a side was called at all.
+    /// The number of times that a side was called at all.
     pub fn told_apart(&self) -> u64 {
         self.faster + self.slower
     }
 
-    /// Whether the counts allow a share of false calls of twice alpha: the
-    /// lower one of their bounds is not above it.
+    /// Returns true if the counts allow a share of false calls of twice alpha: the lower one of
+    /// their bounds is not above it.
     pub fn may_be_honest(&self) -> bool {
         let (low, _) = share_bounds(self.told_apart(), self.races, 0.95);
         low <= 2.0 * ALPHA

@@ -1,8 +1,8 @@
-//! What a tool said of one race.
+//! The answer of a tool about one race.
 
 use serde_json::{Value, json};
 
-/// What the candidate is called.
+/// The verdict on the candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call {
     Faster,
@@ -13,11 +13,11 @@ pub enum Call {
 /// An answer. What a tool does not say is `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Told {
-    /// What its user is told.
+    /// The verdict its user is told.
     pub called: Option<Call>,
-    /// What its bare test says, where its words ask for a least change too.
+    /// The verdict of its bare test, where its words ask for a least change too.
     pub by_test: Option<Call>,
-    /// How much more time the candidate takes.
+    /// The additional time that the candidate takes, in percent.
     pub percent: Option<f64>,
     /// The same, from and to.
     pub interval: Option<(f64, f64)>,

@@ -1,4 +1,4 @@
-//! What neutral links cost, beside the user's own.
+//! The cost of neutral links, beside the user's own.
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -14,7 +14,7 @@ use deadheat_validation::process::median;
 use crate::Setting;
 use crate::linked::{Linked, cargo};
 
-/// What a neutral link may cost, in own ones.
+/// The most that a neutral link may cost, in own ones.
 const RATIO: f64 = 1.3;
 
 /// Links of a first look.
@@ -169,7 +169,7 @@ fn longest(seconds: &[f64]) -> f64 {
     seconds.iter().copied().fold(0.0, f64::max)
 }
 
-/// What the one takes in the other's time, round by round.
+/// The ratio of the neutral time to the own one, round by round.
 fn in_turns(
     rounds: usize,
     mut neutral: impl FnMut() -> f64,

@@ -15,17 +15,17 @@ use deadheat_validation::answer::{Change, Race};
 /// Links the user may have got.
 const ORDERS: usize = 12;
 
-/// What the candidate of every other race does more, in percent.
+/// The work that the candidate of every other race does more, in percent.
 const TRUTH: f64 = 2.0;
 
-/// How far a neutral estimate of twins may lie from nought, in percent.
+/// The distance allowed between a neutral estimate of twins and nought, in percent.
 fn tolerance(kernel: &str) -> f64 {
     if kernel == "hash" { 0.3 } else { 1.0 }
 }
 
-/// What is said on the command line. The bars want 144 answers right at once,
-/// which an alpha of 5 % each would not give; and estimates to a few tenths of
-/// a percent take more than a verdict at the default margin.
+/// The options on the command line. The bars want 144 answers right at once, which an alpha of 5 %
+/// each would not give; and estimates to a few tenths of a percent take more than a verdict at the
+/// default margin.
 const WORDS: [&str; 6] = ["--alpha", "0.001", "--margin", "0.5%", "--blocks", "100"];
 
 /// One kernel of one compiler under every order, the same race each time.

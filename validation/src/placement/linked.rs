@@ -95,7 +95,7 @@ impl<'s> Linked<'s> {
         Race::all(&answer).unwrap_or_else(|problem| panic!("{words:?}: {problem}"))
     }
 
-    /// Who makes neutral links, asked for these.
+    /// The command that makes neutral links, asked for these seeds.
     pub fn placements(&self, seeds: impl Iterator<Item = u32>) -> Command {
         let mut command = Command::new(&self.setting.cargo_deadheat);
         let seeds = seeds.map(|seed| seed.to_string());

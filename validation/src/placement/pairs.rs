@@ -1,5 +1,5 @@
-//! How often a function is told apart from its twin: functions of many sizes
-//! and shapes.
+//! The question how often a function is told apart from its twin: functions of many sizes and
+//! shapes.
 
 use std::fmt::Write as _;
 

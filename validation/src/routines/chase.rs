@@ -23,7 +23,7 @@ pub const STEPS: usize = MIB * (1 << 20) / LINE / 4;
 /// The numbers of lanes that are measured.
 pub const LANES: [usize; 10] = [1, 2, 3, 5, 8, 12, 16, 20, 25, 30];
 
-/// What a chase in so many lanes is called.
+/// The name of a chase in so many lanes.
 pub fn name(lanes: usize) -> String {
     match lanes {
         1 => "chase, 1 lane".to_owned(),

@@ -1,4 +1,4 @@
-//! What `log_normal` measures: memory and computing, each by itself.
+//! Routines that `log_normal` measures: memory and computing, each by itself.
 
 pub mod chase;
 pub mod compute;

@@ -1,4 +1,4 @@
-//! What is said of an executable that was recorded twice.
+//! The answers about an executable that was recorded twice.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::Setting;
 /// Files of each side where several are pooled.
 const POOLED: usize = 7;
 
-/// How many rows a tool tells apart.
+/// The number of rows that a tool tells apart.
 #[derive(Default)]
 struct Count {
     rows: usize,

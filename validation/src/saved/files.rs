@@ -7,14 +7,14 @@ use std::path::PathBuf;
 
 use crate::Setting;
 
-/// How large a file is, and what its times are.
+/// The size of a file, and the shape of its times.
 #[derive(Clone, Copy)]
 pub struct Shape {
     pub benchmarks: usize,
     pub repetitions: usize,
     /// Every tenth benchmark takes longer by this share.
     pub slower: f64,
-    /// Whether many times are equal.
+    /// True if many times are equal.
     pub ties: bool,
     pub seed: u64,
 }

@@ -1,4 +1,4 @@
-//! Whether time grows as the files do.
+//! The question whether time grows as the files do.
 
 use std::fmt::Write as _;
 use std::fs;

@@ -30,7 +30,7 @@ struct Setting {
     root: PathBuf,
     scratch: PathBuf,
     deadheat: PathBuf,
-    /// Whether `compare.py` runs here.
+    /// True if `compare.py` runs here.
     peer: bool,
     quick: bool,
 }

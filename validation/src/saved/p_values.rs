@@ -1,5 +1,4 @@
-//! Whether `--compat` says what `compare.py` says, to the last digit that
-//! matters.
+//! The question whether `--compat` says what `compare.py` says, to the last digit that matters.
 
 use std::process::{Command, Stdio};
 

@@ -1,4 +1,4 @@
-//! How long two files take, and in how much memory.
+//! The time and the memory that two files take.
 
 use std::fmt::Write as _;
 use std::fs;

@@ -39,7 +39,7 @@ const RECORDINGS: usize = 20;
 /// Recordings of each side in a trial: two comparisons of six a side.
 const FEW: usize = 12;
 
-/// What goes on beside.
+/// The other work of the machine.
 const CONDITIONS: [&str; 2] = ["idle", "loaded"];
 
 /// Where the files are.

@@ -1,4 +1,4 @@
-//! What deadheat says of the files.
+//! The answers of deadheat about the files.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ const A_SIDE: usize = 6;
 /// The share of changes that must be found.
 const POWER: f64 = 0.9;
 
-/// What rows were called.
+/// The verdicts on rows, counted.
 #[derive(Default)]
 struct Count {
     comparisons: usize,

@@ -58,7 +58,7 @@ impl Tool {
         }
     }
 
-    /// What a file of it is made of here.
+    /// The content of a file of it here.
     pub fn holds(self) -> &'static str {
         match self {
             Self::GoogleBenchmark => "1 process, 5 repetitions of 50 ms",

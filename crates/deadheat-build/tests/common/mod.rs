@@ -76,7 +76,7 @@ impl Repo {
         self.git(&["commit", "--quiet", "-m", message]);
     }
 
-    /// How often the script ran.
+    /// The number of times the script ran.
     pub fn count(&self) -> usize {
         fs::read_to_string(self.path(".git/count")).map_or(0, |text| text.lines().count())
     }
@@ -128,7 +128,7 @@ impl Repo {
             .collect()
     }
 
-    /// How many worktrees git knows.
+    /// The number of worktrees that git knows.
     pub fn worktrees(&self) -> usize {
         self.git(&["worktree", "list"]).lines().count()
     }
@@ -142,7 +142,7 @@ impl Repo {
     }
 }
 
-/// What the only executable of a side prints.
+/// The output of the only executable of a side.
 #[track_caller]
 pub fn says(side: &Side) -> String {
     assert_eq!(side.executables.len(), 1, "{side:?}");

@@ -45,7 +45,7 @@ impl<'a> Chart<'a> {
         self.tab.settle();
     }
 
-    /// How many colours its canvas has.
+    /// The number of colours that its canvas has.
     pub fn colours(&self) -> f64 {
         let figure = self.figure();
         self.tab.number(&format!(
@@ -59,7 +59,7 @@ impl<'a> Chart<'a> {
         ))
     }
 
-    /// What it looks like, to be compared.
+    /// The picture on its canvas as a data URL, to be compared.
     pub fn picture(&self) -> String {
         self.tab.settle();
         let figure = self.figure();
@@ -116,8 +116,7 @@ impl<'a> Chart<'a> {
         places.iter().filter_map(pair).collect()
     }
 
-    /// What is shown where the mouse points; nothing where it points at
-    /// nothing.
+    /// The text of the tooltip where the mouse points; empty where there is none.
     pub fn tooltip(&self) -> String {
         let figure = self.figure();
         self.tab.text(&format!(

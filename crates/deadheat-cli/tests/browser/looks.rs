@@ -1,5 +1,5 @@
-//! What a window looks like, in numbers. The browser itself decodes the picture
-//! of it, which it may as long as the page lets it look at `data:`.
+//! The looks of a window, in numbers. The browser itself decodes the picture of it, which it may as
+//! long as the page lets it look at `data:`.
 
 use serde_json::Value;
 

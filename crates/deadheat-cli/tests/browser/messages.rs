@@ -10,8 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-/// How long Chromium may think about one thing. A loaded machine starts it in
-/// ten seconds.
+/// The time that Chromium may take for one answer. A loaded machine starts it in ten seconds.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Something Chromium told unasked.
@@ -37,7 +36,7 @@ struct Heard {
 struct State {
     answers: HashMap<u64, Value>,
     events: HashMap<String, Vec<Event>>,
-    /// What it said last before it hung up.
+    /// The messages on standard error of a Chromium that has hung up.
     gone: Option<String>,
     complaints: String,
 }

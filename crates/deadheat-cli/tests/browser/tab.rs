@@ -104,7 +104,7 @@ impl Tab {
         number.unwrap_or_else(|| panic!("{expression} is no number: {value}"))
     }
 
-    /// Whether it is so.
+    /// Returns true if a JavaScript expression is truthy in the page.
     #[track_caller]
     pub fn holds(&self, expression: &str) -> bool {
         self.eval(&format!("Boolean({expression})")) == true
@@ -216,13 +216,13 @@ impl Tab {
         self.call("Input.insertText", json!({"text": text}));
     }
 
-    /// What is seen in the window, as base64 of a PNG.
+    /// A picture of the window, as base64 of a PNG.
     pub fn screenshot(&self) -> String {
         let taken = self.call("Page.captureScreenshot", json!({"format": "png"}));
         text(&taken, "data")
     }
 
-    /// What is seen in the window, as the bytes of a PNG.
+    /// A picture of the window, as the bytes of a PNG.
     pub fn png(&self) -> Vec<u8> {
         let picture = self.screenshot();
         let digit = |sign: u8| match sign {
@@ -245,7 +245,7 @@ impl Tab {
         bytes
     }
 
-    /// What was written to the console and to the log, and what was thrown.
+    /// Messages written to the console and to the log, and exceptions thrown.
     pub fn complaints(&self) -> Vec<String> {
         let complaint = |event: Event| {
             let params = event.params;
@@ -266,7 +266,7 @@ impl Tab {
             .collect()
     }
 
-    /// What was fetched, other than out of the page itself.
+    /// The addresses fetched, other than out of the page itself.
     pub fn requests(&self) -> Vec<String> {
         let url = |event: Event| {
             (event.method == "Network.requestWillBeSent")

@@ -64,7 +64,7 @@ impl Track {
     }
 }
 
-/// How a run of the program ended.
+/// The exit code and the output of a run of the program.
 #[derive(Debug)]
 pub struct Finished {
     pub code: Option<i32>,
@@ -134,7 +134,7 @@ pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// Whether a process lives (a zombie does not).
+/// Returns true if a process lives (a zombie does not).
 pub fn lives(pid: &str) -> bool {
     std::fs::read_to_string(format!("/proc/{}/stat", pid.trim()))
         .is_ok_and(|stat| !stat.contains(") Z "))

@@ -115,7 +115,7 @@ impl Worker {
             .clone()
     }
 
-    /// What it says first.
+    /// The greeting of the worker, its first reply.
     #[track_caller]
     pub fn hello(&mut self) -> Value {
         let reply = self.hear().expect("a greeting");
@@ -166,7 +166,7 @@ impl Worker {
         self.baton = None;
     }
 
-    /// What the worker wrote to standard error so far.
+    /// The text that the worker wrote to standard error so far.
     pub fn log(&self) -> String {
         fs::read_to_string(self.folder.path().join("log")).unwrap()
     }
@@ -203,12 +203,12 @@ impl Worker {
     }
 }
 
-/// How a worker ended, and what nobody had read until then.
+/// The exit code of a worker, and all that nobody had read until it ended.
 pub struct Ended {
     pub code: Option<i32>,
     pub replies: usize,
     pub batons: usize,
-    /// Who was called, the same one only once in a row.
+    /// The contenders that were called, the same one only once in a row.
     pub notes: Vec<u8>,
     pub log: String,
 }
@@ -235,7 +235,7 @@ pub fn repository() -> PathBuf {
     path.canonicalize().unwrap()
 }
 
-/// What every compiler is asked for in these tests.
+/// The flags that every compiler is given in these tests.
 pub const STRICT: [&str; 6] = [
     "-Wall",
     "-Wextra",

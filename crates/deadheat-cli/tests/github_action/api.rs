@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
-/// What GitHub takes for a comment.
+/// The longest comment that GitHub takes, in characters.
 pub const LONGEST: usize = 65_536;
 
-/// Who comments with the token of a workflow.
+/// The user that comments with the token of a workflow.
 const BOT: &str = "github-actions[bot]";
 
-/// What there is, and what was asked.
+/// The state of the repository that is played, and the requests made to it.
 #[derive(Debug, Default)]
 pub struct State {
     /// Of the pull request, oldest first.
@@ -21,7 +21,7 @@ pub struct State {
     pub pulls: Vec<Value>,
     /// Method and address of every request.
     pub requests: Vec<String>,
-    /// Whether the token only reads, as those of forks do.
+    /// True if the token only reads, as those of forks do.
     pub read_only: bool,
     /// Put before the comment that is made next, as if another run had made it
     /// in the same moment.

@@ -1,6 +1,6 @@
-//! What GitHub's runner does with a composite action: its steps in order, with
-//! everything between `${{` and `}}` resolved. An expression of a form that is
-//! not known here is an error, so that nothing is silently empty.
+//! A stand-in for GitHub's runner of a composite action: it runs the steps in order, with
+//! everything between `${{` and `}}` resolved. An expression of a form that is not known here is an
+//! error, so that nothing is silently empty.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -27,7 +27,7 @@ pub struct Job {
     pub env: Vec<(String, String)>,
 }
 
-/// How it ended.
+/// The outcome of a job.
 #[derive(Debug)]
 pub struct Done {
     /// Exit code of the step that failed, or 0.
@@ -38,11 +38,11 @@ pub struct Done {
     pub outputs: BTreeMap<String, String>,
     /// The summary.
     pub summary: String,
-    /// What other actions were given, by name.
+    /// The inputs that other actions were given, by name of the action.
     pub used: Vec<(String, BTreeMap<String, String>)>,
 }
 
-/// What steps and expressions know of each other.
+/// The values that steps and expressions know of each other.
 struct Contexts<'a> {
     inputs: BTreeMap<String, String>,
     steps: BTreeMap<String, BTreeMap<String, String>>,
@@ -204,7 +204,7 @@ impl Contexts<'_> {
         }
     }
 
-    /// What a place holds, such as `inputs.name`.
+    /// Returns the value at a place, such as `inputs.name`.
     fn value(&self, place: &str) -> String {
         let path: Vec<&str> = place.split('.').collect();
         let known = |text: Option<&String>| {

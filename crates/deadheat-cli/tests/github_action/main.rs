@@ -98,7 +98,7 @@ impl Project {
         self.git("origin", &["rev-parse", "HEAD"])
     }
 
-    /// What actions/checkout leaves: one commit, on no branch.
+    /// Leaves the folder as actions/checkout does: one commit, on no branch.
     fn checkout(&self, commit: &str) {
         let _ = fs::remove_dir_all(self.path("checkout"));
         fs::create_dir(self.path("checkout")).unwrap();

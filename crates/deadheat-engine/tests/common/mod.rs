@@ -1,4 +1,4 @@
-//! What the tests of the loop race.
+//! The runs that the tests of the loop race.
 
 use deadheat_model::{Benchmark, Design, Run, RunHeader};
 use deadheat_testing::runs::{design, header, one_look};

@@ -1,4 +1,4 @@
-//! What is said of a calibration, from calibrations made by hand.
+//! The report of a calibration, from calibrations made by hand.
 
 use deadheat_model::{
     CalibratedKind, Calibration, CalibrationEnd, Detectable, Found, KnownDifference, LogRatio,

@@ -12,7 +12,7 @@ use crate::fixtures;
 use crate::hostile::names;
 use crate::saved::*;
 
-/// What suits a terminal.
+/// Options that suit a terminal.
 const WIDE: ComparisonOptions = ComparisonOptions {
     width: 110,
     color: false,

@@ -429,7 +429,7 @@ pub fn with_a_quiet_control() -> Analysis {
     race
 }
 
-/// What is known of races of commands on a machine that is calibrated.
+/// A note about races of commands on a machine that is calibrated.
 pub fn note() -> CalibrationNote {
     CalibrationNote {
         tool_version: "0.1.0".to_owned(),
@@ -839,7 +839,7 @@ pub fn everything() -> Vec<Analysis> {
     all
 }
 
-/// What is known of a run on a machine that everybody has.
+/// The header of a run on a machine that everybody has.
 pub fn header() -> RunHeader {
     let command = [
         "deadheat",

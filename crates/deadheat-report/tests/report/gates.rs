@@ -1,4 +1,4 @@
-//! What the gates say, in every shape of the answer.
+//! The words of the gates, in every shape of the answer.
 
 use deadheat_model::{
     Analysis, Comparison, Confirmation, EndReason, Ending, Excuse, GateHit, Gates, Idle,

@@ -23,7 +23,7 @@ fn benchmarks_that_failed_or_were_left_out_as_junit() {
     insta::assert_snapshot!(to_junit(&analysis));
 }
 
-/// What `junit-10.xsd` allows: an element, its attributes, what it holds.
+/// The elements that `junit-10.xsd` allows: the name, its attributes, the elements it holds.
 const ALLOWED: [(&str, &[&str], &[&str]); 9] = [
     (
         "testsuites",

@@ -1,4 +1,4 @@
-//! What readers and programs see, from analyses made by hand.
+//! The reports that readers and programs see, from analyses made by hand.
 
 #[cfg(feature = "commands")]
 mod calibration;

@@ -6,7 +6,7 @@ use crate::drawn::{drawn, header};
 use crate::fixtures::*;
 use crate::hostile;
 
-/// What may be in the page before data, in bytes.
+/// The most that the page may hold before data, in bytes.
 const BEFORE_DATA: usize = 700_000;
 
 /// Elements that are never ended.

@@ -1,5 +1,4 @@
-//! What there is to draw, made by hand: two sides whose values follow from
-//! their place.
+//! Plots made by hand: two sides whose values follow from their place.
 
 use deadheat_model::{
     Analysis, BoxPlot, DensityCurve, Difference, DifferenceSeries, Distribution, Family, Flags,

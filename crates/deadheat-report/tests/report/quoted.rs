@@ -1,5 +1,4 @@
-//! What answers quote of a calibration: one quiet line each, and the figures
-//! for programs.
+//! The quotes of a calibration in answers: one quiet line each, and the figures for programs.
 
 use deadheat_model::{Environment, RunHeader};
 use deadheat_report::{

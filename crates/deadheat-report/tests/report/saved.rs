@@ -207,7 +207,7 @@ pub fn two_files() -> Analysis {
     }
 }
 
-/// What became of benchmarks that are not compared, beside some that are.
+/// An analysis with benchmarks that failed or are left out, beside some that are compared.
 pub fn with_the_unanswered() -> Analysis {
     let only = |side: &str| LeftOutReason::OnlyIn(side.to_owned());
     let unit = "'old' measures it in ns, 'new' in bytes";

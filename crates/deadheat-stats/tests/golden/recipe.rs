@@ -9,7 +9,7 @@ const GOLDEN_RATIO: u64 = 0x9E37_79B9_7F4A_7C15;
 pub struct Case {
     pub first: Vec<f64>,
     pub second: Vec<f64>,
-    /// How the samples were made, for messages.
+    /// The recipe of the samples, for messages.
     pub name: String,
     /// The reference values, by name.
     pub value: Value,

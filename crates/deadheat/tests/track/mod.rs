@@ -37,7 +37,7 @@ pub struct Track {
     folder: tempfile::TempDir,
 }
 
-/// How it ended, and what it said.
+/// The exit code and the output of a race, and its run.
 pub struct Finished {
     pub code: Option<i32>,
     pub stdout: String,

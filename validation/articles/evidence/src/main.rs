@@ -1,4 +1,4 @@
-//! What is known of the functions without a benchmarking tool.
+//! Evidence about the functions without a benchmarking tool.
 //!
 //! ```text
 //! evidence calls FUNCTION N        calls it N times, for an instruction counter

@@ -32,7 +32,7 @@ pub fn run(race: &Race, programs: &Programs, place: &Place) -> Result<Told, Stri
     read(&said, &estimates)
 }
 
-/// What stands on the terminal decides; the numbers come from the file.
+/// Reads an answer: the words on the terminal decide, the numbers come from the file.
 fn read(said: &str, estimates: &Value) -> Result<Told, String> {
     let called = if said.contains("Performance has regressed") {
         Call::Slower

@@ -66,13 +66,13 @@ impl Tool {
         matches!(self, Self::Deadheat | Self::Neutral | Self::DeadheatRun)
     }
 
-    /// Whether it runs commands, and not functions.
+    /// Returns true if it runs commands, and not functions.
     pub fn is_of_commands(self) -> bool {
         matches!(self, Self::DeadheatRun | Self::Hyperfine | Self::Pyperf)
     }
 
-    /// How many races it runs in the end: many of cheap ones, fewer of dear
-    /// ones. Those of copies are multiples of the link orders.
+    /// The number of races it runs in the end: many of cheap ones, fewer of dear ones. Those of
+    /// copies are multiples of the link orders.
     pub fn wanted(self, condition: Condition, case: Case, quick: bool) -> usize {
         let (idle, loaded): (Counts, Counts) = match (self, quick) {
             (Self::Criterion, false) => ([20, 16, 10], [8, 8, 8]),
