@@ -13,7 +13,7 @@ use deadheat_stats::verdict::{Call, call};
 /// The margin of the races.
 pub const MARGIN: f64 = 0.01;
 
-/// What scatters the effects of blocks.
+/// The scatter of the effects of blocks, by its sources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scatter {
     /// Normal effects.

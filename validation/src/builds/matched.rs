@@ -66,6 +66,17 @@ fn at_equal_time(raced: &Raced) -> f64 {
     (high - low) / 2.0 * raced.seconds.sqrt()
 }
 
+/// The change of the only benchmark, in percent.
+fn change(raced: &Raced) -> f64 {
+    raced.rows[0].change.percent
+}
+
+/// Median and range of a figure of races.
+fn spread(raced: &[Raced], figure: impl Fn(&Raced) -> f64) -> String {
+    let figures: Vec<f64> = raced.iter().map(figure).collect();
+    plain_spread(&figures, 2)
+}
+
 fn gain(setting: &Setting, section: &mut Section, input: &str, old: &Path, new: &Path) {
     let races = setting.shop.count(30, 3);
     let race = |way: &str| {
@@ -86,21 +97,12 @@ fn gain(setting: &Setting, section: &mut Section, input: &str, old: &Path, new: 
     }
     let unit = median(independent.iter().map(at_equal_time));
     for (what, raced) in [("matched", &matched), ("independent", &independent)] {
-        let errors: Vec<f64> = raced
-            .iter()
-            .map(|raced| at_equal_time(raced) / unit)
-            .collect();
-        let seconds: Vec<f64> = raced.iter().map(|raced| raced.seconds).collect();
-        let changes: Vec<f64> = raced
-            .iter()
-            .map(|raced| raced.rows[0].change.percent)
-            .collect();
         let _ = writeln!(
             section.text,
             "| {input} | {what} | {races} | {} | {} | {} |",
-            plain_spread(&errors, 2),
-            plain_spread(&seconds, 2),
-            plain_spread(&changes, 2)
+            spread(raced, |raced| at_equal_time(raced) / unit),
+            spread(raced, |raced| raced.seconds),
+            spread(raced, change)
         );
     }
     let ratio = median(matched.iter().map(at_equal_time)) / unit;
@@ -127,11 +129,6 @@ fn false_verdicts(setting: &Setting, section: &mut Section, old: &Path, grown: &
         .iter()
         .filter(|raced| raced.rows[0].is_told_apart())
         .count();
-    let seconds: Vec<f64> = raced.iter().map(|raced| raced.seconds).collect();
-    let changes: Vec<f64> = raced
-        .iter()
-        .map(|raced| raced.rows[0].change.percent)
-        .collect();
     let _ = writeln!(
         section.text,
         "The raced function is the same, and code was added before it; at the defaults.\n\n\
@@ -140,8 +137,8 @@ fn false_verdicts(setting: &Setting, section: &mut Section, old: &Path, grown: &
          | {races} | {wrong} | {} | {} | {} | {} |\n",
         count("equivalent"),
         count("inconclusive"),
-        plain_spread(&changes, 2),
-        plain_spread(&seconds, 2)
+        spread(&raced, change),
+        spread(&raced, |raced| raced.seconds)
     );
     section.bars.push(Bar::false_verdicts(
         "code added before an unchanged function: called faster or slower".to_owned(),

@@ -5,7 +5,7 @@
 //! cargo run --release --manifest-path validation/Cargo.toml --bin functions
 //! ```
 //!
-//! Writes `docs/validation/functions.md`. Takes some forty minutes, on a
+//! Writes `docs/validation/functions.md`. Takes some fifteen minutes, on a
 //! machine that does nothing else. With `--quick` all is tried in small numbers and
 //! printed, and nothing is written. `--only TEXT` asks only the questions that
 //! hold this text, prints what came of them and writes nothing; `--races N` sets
