@@ -77,7 +77,7 @@ fn raced((race, entries): &(BenchmarkRace, Entries)) -> Result<RaceOutcome, Race
 fn calls(run: &Run, benchmark: usize) -> (RepetitionLength, u32, u32) {
     let contenders = &run.header.plan.benchmarks[benchmark].contenders;
     match &contenders[1].workload {
-        Workload::GoogleBenchmark(calls) => (calls.length, calls.repetitions, calls.threads),
+        Workload::Harness(calls) => (calls.length, calls.repetitions, calls.threads),
         other => panic!("{other:?}"),
     }
 }
