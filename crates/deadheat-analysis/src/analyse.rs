@@ -158,7 +158,7 @@ fn processes(plan: &Plan) -> Processes {
     let kinds = contenders.map(|contender| match contender.workload {
         Workload::Function(_) => Processes::Workers,
         Workload::Worker(_) => Processes::ProgramWorkers,
-        Workload::GoogleBenchmark(_) => Processes::GoogleBenchmark,
+        Workload::Harness(_) => Processes::HarnessLaunches,
         Workload::Command(_) | Workload::Recording => Processes::Launches,
     });
     let mut others = kinds.filter(|kind| *kind != Processes::Launches);

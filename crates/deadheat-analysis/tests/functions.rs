@@ -3,7 +3,7 @@
 use deadheat_analysis::{Options, PlannedRule, analyse, fixed_look};
 use deadheat_model::{
     Analysis, BenchmarkFailure, BlockRecord, ClockCause, ClockFacts, Comparison, Decision, Design,
-    EndReason, FunctionCalls, GoogleBenchmarkCalls, LeftOut, LeftOutReason, Metric, Origin,
+    EndReason, FunctionCalls, Harness, HarnessCalls, LeftOut, LeftOutReason, Metric, Origin,
     Processes, Program, RepetitionLength, Run, RunEnd, RunHeader, Sample, StoppingRule, Throughput,
     Verdict, Warning, WorkerCalls, Workload,
 };
@@ -311,7 +311,8 @@ fn of_others() -> [(Workload, Processes); 2] {
         },
         ..WorkerCalls::default()
     };
-    let launched = GoogleBenchmarkCalls {
+    let launched = HarnessCalls {
+        harness: Harness::GoogleBenchmark,
         program: Program::default(),
         benchmark: "b".to_owned(),
         length: RepetitionLength::Iterations(ITERATIONS),
@@ -324,8 +325,8 @@ fn of_others() -> [(Workload, Processes); 2] {
             Processes::ProgramWorkers,
         ),
         (
-            Workload::GoogleBenchmark(Box::new(launched)),
-            Processes::GoogleBenchmark,
+            Workload::Harness(Box::new(launched)),
+            Processes::HarnessLaunches,
         ),
     ]
 }

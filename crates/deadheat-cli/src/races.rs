@@ -99,7 +99,7 @@ pub fn resume(
         let path = path.to_owned();
         let reason = match kind {
             Resumable::Commands => "holds a race of commands: go on with deadheat run --resume",
-            Resumable::Workers | Resumable::GoogleBenchmark => {
+            Resumable::Workers | Resumable::Harness => {
                 "holds a race of programs with benchmarks: go on with deadheat bench --resume"
             }
         };

@@ -1,8 +1,10 @@
-//! Failures of commands, and of launches of Google Benchmark executables.
+//! Failures of commands, and of launches of executables of harnesses.
 
 use std::path::PathBuf;
 use std::time::Duration;
 use std::{fmt, io};
+
+use deadheat_model::Harness;
 
 use crate::executable::{Variant, on_link};
 use crate::interrupt::signal_name;
@@ -181,14 +183,14 @@ const QUOTED: usize = 80;
 
 /// The error of a launch, and how to see it again.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GoogleBenchmarkCause {
+pub struct HarnessCause {
     /// The error.
-    pub what: GoogleBenchmarkError,
+    pub what: HarnessError,
     /// The command line that launches the same benchmark.
     pub launch: String,
 }
 
-impl fmt::Display for GoogleBenchmarkCause {
+impl fmt::Display for HarnessCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}; to see for yourself: {}", self.what, self.launch)
     }
@@ -197,7 +199,7 @@ impl fmt::Display for GoogleBenchmarkCause {
 /// An error of a launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum GoogleBenchmarkError {
+pub enum HarnessError {
     /// Its process did not end well.
     Process {
         /// The end of it.
@@ -207,13 +209,22 @@ pub enum GoogleBenchmarkError {
     },
     /// It wrote nothing where its report belongs.
     NoReport {
+        /// Its harness.
+        harness: Harness,
         /// The end of its standard error.
         stderr_tail: String,
     },
     /// It wrote something else than a report.
-    Garbled(String),
+    Garbled {
+        /// Its harness.
+        harness: Harness,
+        /// The beginning of it.
+        text: String,
+    },
     /// The benchmark is not there.
-    Missing,
+    Missing(Harness),
+    /// The name stands for several benchmarks.
+    Several(Vec<String>),
     /// There are more or fewer repetitions than planned.
     Repetitions {
         /// Repetitions in the report.
@@ -254,42 +265,132 @@ pub enum GoogleBenchmarkError {
     },
 }
 
-impl fmt::Display for GoogleBenchmarkError {
+impl fmt::Display for HarnessError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-Self::Process { ending, stderr_tail } => match ending {
-    Ending::NotStarted(reason) => write!(f, "cannot be started: {reason}"),
-    Ending::Silent(time) => write!(f, "did not end within {time:?} and was killed; a longer --timeout gives every launch more time"),
-    Ending::Endless => f.write_str("wrote more than any report of a benchmark has, and was killed"),
-    Ending::Exited(code) => write!(f, "ended with exit code {code}{}", said(", saying: ", stderr_tail)),
-    Ending::Signalled(signal) => write!(f, "was killed by signal {signal}{}{}", signal_name(*signal), said(", saying: ", stderr_tail)),
-    Ending::Odd(status) => write!(f, "ended unexpectedly ({status})"),
-},
-Self::NoReport { stderr_tail } => write!(f, "ended well but wrote no report to --benchmark_out; an executable of Google Benchmark \
-         does, unless its main leaves before RunSpecifiedBenchmarks{}", said(", saying: ", stderr_tail)),
-Self::Garbled(inner) => write!(f, "wrote a report that is not the JSON of Google Benchmark: '{inner}'"),
-Self::Missing => f.write_str("ran no benchmark of this name; only what --benchmark_list_tests lists in every launch can \
-         be raced"),
-Self::Repetitions { found, expected } => write!(f, "reports {found} repetitions where {expected} were planned; a name that two benchmarks \
-         share, or a benchmark that changes from launch to launch, cannot be raced"),
-Self::OnlyAggregates => f.write_str("reports only aggregates of its repetitions; a race needs each of them, so take \
-         ReportAggregatesOnly or Repetitions away from the benchmark"),
-Self::NotAlike { found, baseline } => write!(f, "repeats itself {found} times, as its source says, and the baseline {baseline} times"),
-Self::Error(inner) => write!(f, "reports an error: {inner}"),
-Self::Skipped(inner) => write!(f, "skips itself: {inner}"),
-Self::Number { field, repetition, found } => write!(f, "reports no usable {field} in repetition {repetition}: {found}"),
-Self::Counter { counter, repetition, found } => write!(f, "gives no usable number for its counter '{counter}' in repetition {repetition}: {found}; \
-         the pilot found one, so set it in every run of the benchmark, or never"),
-}
+            Self::Process {
+                ending,
+                stderr_tail,
+            } => match ending {
+                Ending::NotStarted(reason) => write!(f, "cannot be started: {reason}"),
+                Ending::Silent(time) => write!(
+                    f,
+                    "did not end within {time:?} and was killed; a longer --timeout gives every launch more time"
+                ),
+                Ending::Endless => {
+                    f.write_str("wrote more than any report of a benchmark has, and was killed")
+                }
+                Ending::Exited(code) => write!(
+                    f,
+                    "ended with exit code {code}{}",
+                    said(", saying: ", stderr_tail)
+                ),
+                Ending::Signalled(signal) => write!(
+                    f,
+                    "was killed by signal {signal}{}{}",
+                    signal_name(*signal),
+                    said(", saying: ", stderr_tail)
+                ),
+                Ending::Odd(status) => write!(f, "ended unexpectedly ({status})"),
+            },
+            Self::NoReport {
+                harness,
+                stderr_tail,
+            } => write!(
+                f,
+                "ended well but {}{}",
+                no_report(*harness),
+                said(", saying: ", stderr_tail)
+            ),
+            Self::Garbled { harness, text } => write!(
+                f,
+                "wrote a report that is not {}: '{text}'",
+                report_of(*harness)
+            ),
+            Self::Missing(harness) => write!(
+                f,
+                "ran no benchmark of this name; only what {} lists in every launch can be raced",
+                listing_of(*harness)
+            ),
+            Self::Several(names) => write!(
+                f,
+                "runs {} benchmarks by this name: {}",
+                names.len(),
+                names.join(", ")
+            ),
+            Self::Repetitions { found, expected } => write!(
+                f,
+                "reports {found} repetitions where {expected} were planned; a name that two benchmarks \
+         share, or a benchmark that changes from launch to launch, cannot be raced"
+            ),
+            Self::OnlyAggregates => f.write_str(
+                "reports only aggregates of its repetitions; a race needs each of them, so take \
+         ReportAggregatesOnly or Repetitions away from the benchmark",
+            ),
+            Self::NotAlike { found, baseline } => write!(
+                f,
+                "repeats itself {found} times, as its source says, and the baseline {baseline} times"
+            ),
+            Self::Error(inner) => write!(f, "reports an error: {inner}"),
+            Self::Skipped(inner) => write!(f, "skips itself: {inner}"),
+            Self::Number {
+                field,
+                repetition,
+                found,
+            } => write!(
+                f,
+                "reports no usable {field} in repetition {repetition}: {found}"
+            ),
+            Self::Counter {
+                counter,
+                repetition,
+                found,
+            } => write!(
+                f,
+                "gives no usable number for its counter '{counter}' in repetition {repetition}: {found}; \
+         the pilot found one, so set it in every run of the benchmark, or never"
+            ),
+        }
     }
 }
 
-impl std::error::Error for GoogleBenchmarkError {}
+impl std::error::Error for HarnessError {}
 
-impl GoogleBenchmarkError {
+fn no_report(harness: Harness) -> &'static str {
+    match harness {
+        Harness::GoogleBenchmark => {
+            "wrote no report to --benchmark_out; an executable of Google Benchmark does, unless its \
+             main leaves before RunSpecifiedBenchmarks"
+        }
+        Harness::Criterion => "left no sample.json in CRITERION_HOME, as criterion does since 0.3",
+        Harness::Divan => "printed no table of divan",
+    }
+}
+
+fn report_of(harness: Harness) -> &'static str {
+    match harness {
+        Harness::GoogleBenchmark => "the JSON of Google Benchmark",
+        Harness::Criterion => "a benchmark.json or sample.json of criterion",
+        Harness::Divan => "a table of divan, with a row of median, samples and iters",
+    }
+}
+
+/// The way to see the list of a harness.
+fn listing_of(harness: Harness) -> &'static str {
+    match harness {
+        Harness::GoogleBenchmark => "--benchmark_list_tests",
+        Harness::Criterion => "--bench --list",
+        Harness::Divan => "--list",
+    }
+}
+
+impl HarnessError {
     /// A report that nobody can read.
-    pub(crate) fn garbled(text: &str) -> Self {
-        Self::Garbled(text.trim().chars().take(QUOTED).collect())
+    pub(crate) fn garbled(harness: Harness, text: &str) -> Self {
+        Self::Garbled {
+            harness,
+            text: text.trim().chars().take(QUOTED).collect(),
+        }
     }
 
     /// Returns whether two launches failed in the same way: numbers and last words may
@@ -316,8 +417,8 @@ mod tests {
 
     #[test]
     fn a_cause_ends_with_how_to_see_it_again() {
-        let cause = GoogleBenchmarkCause {
-            what: GoogleBenchmarkError::Process {
+        let cause = HarnessCause {
+            what: HarnessError::Process {
                 ending: Ending::Exited(3),
                 stderr_tail: "no disk".to_owned(),
             },
@@ -332,12 +433,12 @@ mod tests {
 
     #[test]
     fn the_same_failure_is_known_again_whatever_it_says() {
-        let exited = |code, stderr_tail: &str| GoogleBenchmarkError::Process {
+        let exited = |code, stderr_tail: &str| HarnessError::Process {
             ending: Ending::Exited(code),
             stderr_tail: stderr_tail.to_owned(),
         };
         assert!(exited(1, "at 0x17").is_like(&exited(1, "at 0x18")));
         assert!(!exited(1, "").is_like(&exited(2, "")));
-        assert!(!exited(1, "").is_like(&GoogleBenchmarkError::Missing));
+        assert!(!exited(1, "").is_like(&HarnessError::Missing(Harness::GoogleBenchmark)));
     }
 }

@@ -5,7 +5,10 @@ use std::time::Duration;
 use std::{fmt, io};
 
 #[cfg(feature = "commands")]
-use crate::command_failure::GoogleBenchmarkCause;
+use deadheat_model::Harness;
+
+#[cfg(feature = "commands")]
+use crate::command_failure::HarnessCause;
 use crate::executable::{Variant, on_link};
 use crate::interrupt::signal_name;
 use crate::order::Moment;
@@ -143,9 +146,17 @@ pub enum FunctionError {
     },
     /// The process says what no worker says.
     Protocol(String),
-    /// It is a Google Benchmark executable, and this went wrong.
+    /// It is an executable of a harness that does not list its benchmarks.
     #[cfg(feature = "commands")]
-    GoogleBenchmark(Box<GoogleBenchmarkCause>),
+    Unlisted {
+        /// The harness.
+        harness: Harness,
+        /// The problem, in words.
+        problem: String,
+    },
+    /// It is an executable of a harness, and this went wrong.
+    #[cfg(feature = "commands")]
+    Harness(Box<HarnessCause>),
 }
 
 impl fmt::Display for FunctionError {
@@ -167,11 +178,13 @@ Self::NotStarted(inner) => write!(f, "cannot be started: {inner}"),
 Self::OtherProtocol { theirs, ours } => write!(f, "speaks version {theirs} of the worker protocol, and this deadheat version {ours}; build \
          it with a release of deadheat that speaks {ours}"),
 Self::Neither { ended, instead: Some(instead), .. } => write!(f, "{ended} and says no hello: it is {instead}"),
-Self::Neither { ended, printed, instead: None } => write!(f, "{ended} and says no hello: it is no worker (docs/protocol.md) and no Google Benchmark \
-         executable; it prints {}; whole executions are raced by deadheat run", printing(printed)),
+Self::Neither { ended, printed, instead: None } => write!(f, "{ended} and says no hello: it is no worker (docs/protocol.md), and no executable of a \
+         harness that is known (docs/suites.md); it prints {}; whole executions are raced by deadheat run", printing(printed)),
 Self::Protocol(inner) => write!(f, "does not speak the protocol of workers: {inner}"),
 #[cfg(feature = "commands")]
-Self::GoogleBenchmark(inner) => write!(f, "{inner}"),
+Self::Unlisted { harness, problem } => write!(f, "does not list its benchmarks as executables of {} do: {problem}", harness.name()),
+#[cfg(feature = "commands")]
+Self::Harness(inner) => write!(f, "{inner}"),
 }
     }
 }

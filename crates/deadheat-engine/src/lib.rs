@@ -33,11 +33,11 @@ pub use affinity::{cores_of_this_thread, pin_this_thread};
 pub use clock::SimulatedClock;
 pub use clock::{Clock, ClockCheck, ClockSource, OsClock, SampleClock, unix_seconds};
 #[cfg(feature = "commands")]
-pub use command_failure::GoogleBenchmarkError;
+pub use command_failure::HarnessError;
 #[cfg(feature = "commands")]
 pub use contender::{
-    CommandContenders, CommandOptions, GoogleBenchmarkArguments, GoogleBenchmarkContenders,
-    GoogleBenchmarkOptions, GoogleBenchmarkPilot, GoogleBenchmarkSide, inspect,
+    ArgumentError, CommandContenders, CommandOptions, HarnessContenders, HarnessOptions,
+    HarnessPilot, HarnessSide, Wishes, inspect, repetitions_of_a_launch, wishes,
 };
 pub use contender::{FunctionContenders, FunctionOptions, LocalContenders, Piloted};
 #[cfg(feature = "simulated")]
@@ -65,5 +65,5 @@ pub use terminal::{
     Ended, run_beside_the_answer, run_in_foreground, stdout_was_closed, terminal_width,
 };
 #[cfg(feature = "commands")]
-pub use worker::Inspected;
+pub use worker::{HarnessListing, Inspected};
 pub use worker::{ListedBenchmark, WorkerListing, WorkerPipes, WorkerProgram, WorkerSuite, serve};

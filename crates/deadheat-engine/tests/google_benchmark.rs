@@ -8,13 +8,12 @@ use std::process::Command;
 use std::time::Duration;
 
 use deadheat_engine::{
-    Contenders, EngineError, FunctionError, GoogleBenchmarkArguments, GoogleBenchmarkContenders,
-    GoogleBenchmarkError, GoogleBenchmarkOptions, GoogleBenchmarkPilot, GoogleBenchmarkSide,
-    Interrupts, LinkProgram, Placements, Schedule,
+    Contenders, EngineError, FunctionError, HarnessContenders, HarnessError, HarnessOptions,
+    HarnessPilot, HarnessSide, Interrupts, LinkProgram, Placements, Schedule, Wishes,
 };
 use deadheat_model::{
-    Benchmark, BlockRecord, Contender, ContenderId, Design, Metric, Pinning, Placed, Placing, Plan,
-    Program, RepetitionLength, Workload,
+    Benchmark, BlockRecord, Contender, ContenderId, Design, Harness, Metric, Pinning, Placed,
+    Placing, Plan, Program, RepetitionLength, Workload,
 };
 use deadheat_testing::kill;
 use deadheat_testing::runs::{design, one_look};
@@ -88,21 +87,23 @@ impl Track {
         text.lines().map(str::to_owned).collect()
     }
 
-    fn contenders(&self, timeout: Duration) -> GoogleBenchmarkContenders<'_> {
-        let options = GoogleBenchmarkOptions {
+    fn contenders(&self, timeout: Duration) -> HarnessContenders<'_> {
+        let options = HarnessOptions {
             timeout: Some(timeout),
             pinning: Pinning::Auto,
             seed: 7,
             shown: false,
-            wanted: GoogleBenchmarkArguments::default(),
+            harnesses: vec![Harness::GoogleBenchmark],
+            wanted: Wishes::default(),
         };
-        GoogleBenchmarkContenders::new(options, &self.interrupts).unwrap()
+        HarnessContenders::new(options, &self.interrupts).unwrap()
     }
 }
 
-fn sides<'a>(programs: &'a [Program; 2]) -> [GoogleBenchmarkSide<'a>; 2] {
-    let side = |contender, program| GoogleBenchmarkSide {
+fn sides<'a>(programs: &'a [Program; 2]) -> [HarnessSide<'a>; 2] {
+    let side = |contender, program| HarnessSide {
         contender,
+        harness: Harness::GoogleBenchmark,
         program,
         benchmark: "a/8",
     };
@@ -110,7 +111,7 @@ fn sides<'a>(programs: &'a [Program; 2]) -> [GoogleBenchmarkSide<'a>; 2] {
 }
 
 /// The answer of the pilot about two executables that do this.
-fn piloted(script: &str, timeout: Duration) -> Result<GoogleBenchmarkPilot, EngineError> {
+fn piloted(script: &str, timeout: Duration) -> Result<HarnessPilot, EngineError> {
     let track = Track::new();
     let script = format!("{HEAD}\n{script}");
     let programs = ["old", "new"].map(|name| track.executable(name, &script));
@@ -118,14 +119,14 @@ fn piloted(script: &str, timeout: Duration) -> Result<GoogleBenchmarkPilot, Engi
     contenders.pilot(0, "a/8", &sides(&programs))
 }
 
-fn plan(piloted: GoogleBenchmarkPilot) -> Plan {
+fn plan(piloted: HarnessPilot) -> Plan {
     let names = ["OLD", "NEW"].into_iter();
     let contenders = names.zip(piloted.calls).map(|(name, calls)| Contender {
         name: name.to_owned(),
-        workload: Workload::GoogleBenchmark(Box::new(calls)),
+        workload: Workload::Harness(Box::new(calls)),
     });
     let contenders: Vec<Contender> = contenders.collect();
-    let Workload::GoogleBenchmark(calls) = &contenders[0].workload else {
+    let Workload::Harness(calls) = &contenders[0].workload else {
         panic!("{contenders:?}")
     };
     Plan {
@@ -175,12 +176,12 @@ fn raced(
     Ok((plan, records, placed))
 }
 
-fn problem(error: EngineError) -> (GoogleBenchmarkError, String) {
+fn problem(error: EngineError) -> (HarnessError, String) {
     let text = error.to_string();
     let EngineError::Function(failure) = error else {
         panic!("{text}")
     };
-    let FunctionError::GoogleBenchmark(cause) = failure.cause else {
+    let FunctionError::Harness(cause) = failure.cause else {
         panic!("{text}")
     };
     (cause.what, text)
@@ -349,8 +350,7 @@ fn an_executable_that_is_not_there_says_so() {
     let error = contenders.pilot(0, "a/8", &sides(&programs)).unwrap_err();
     let (what, text) = problem(error);
     assert!(
-        matches!(what, GoogleBenchmarkError::Process { .. })
-            && text.contains(" cannot be started: "),
+        matches!(what, HarnessError::Process { .. }) && text.contains(" cannot be started: "),
         "{text}"
     );
 }

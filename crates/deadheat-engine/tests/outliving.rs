@@ -9,9 +9,9 @@ use deadheat_engine::{
     SimulatedClock, StopRequest, Unwatched,
 };
 use deadheat_model::{
-    Benchmark, BenchmarkFailure, Block, BlockRecord, Decision, EndReason, Flags,
-    GoogleBenchmarkCalls, Metric, Placed, Program, RecordSink, RepetitionLength, Run, RunEnd,
-    Sample, Samples, SinkError, Slot, Standing, StoppingRule, Workload,
+    Benchmark, BenchmarkFailure, Block, BlockRecord, Decision, EndReason, Flags, Harness,
+    HarnessCalls, Metric, Placed, Program, RecordSink, RepetitionLength, Run, RunEnd, Sample,
+    Samples, SinkError, Slot, Standing, StoppingRule, Workload,
 };
 use deadheat_testing::runs::{contenders, function};
 
@@ -244,7 +244,8 @@ impl StopRequest for Slow {
 
 #[test]
 fn a_replicate_whose_samples_are_all_taken_is_recorded_whole() {
-    let google = Workload::GoogleBenchmark(Box::new(GoogleBenchmarkCalls {
+    let google = Workload::Harness(Box::new(HarnessCalls {
+        harness: Harness::GoogleBenchmark,
         program: Program::default(),
         benchmark: "sound".to_owned(),
         length: RepetitionLength::Own,

@@ -225,7 +225,7 @@ pub enum Processes {
     /// Workers of programs that somebody else built.
     ProgramWorkers,
     /// Launches of Google Benchmark executables.
-    GoogleBenchmark,
+    HarnessLaunches,
 }
 
 /// A run, analysed.

@@ -240,7 +240,7 @@ impl RaceKind {
                 Some(1) => RaceKind::Functions,
                 _ => RaceKind::Builds,
             }),
-            Workload::GoogleBenchmark(_) | Workload::Recording => None,
+            Workload::Harness(_) | Workload::Recording => None,
         }
     }
 

@@ -81,5 +81,5 @@ pub use seams::{Decision, RecordSink, SinkError, StoppingRule, Unrecorded};
 pub use setting_values::{FailOn, Pinning, Placement, ShareRange, TimeLimit, Waiting};
 pub use warning::{ClockCause, Observation, Warning};
 pub use workload::{
-    FunctionCalls, GoogleBenchmarkCalls, Program, RepetitionLength, WorkerCalls, Workload,
+    FunctionCalls, Harness, HarnessCalls, Program, RepetitionLength, WorkerCalls, Workload,
 };

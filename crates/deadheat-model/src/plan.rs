@@ -131,7 +131,7 @@ impl Benchmark {
     /// launch of a Google Benchmark executable, which takes the samples of all blocks in a row.
     pub fn keeps_order(&self) -> bool {
         let mut contenders = self.contenders.iter();
-        contenders.any(|contender| matches!(contender.workload, Workload::GoogleBenchmark(_)))
+        contenders.any(|contender| matches!(contender.workload, Workload::Harness(_)))
     }
 
     /// Processes started for a replicate; `None` where every sample is one of its own.
@@ -142,7 +142,7 @@ impl Benchmark {
                 Workload::Function(_) => 0,
                 Workload::Worker(calls) => calls.process,
                 // Each slot is a launch for all blocks of the replicate.
-                Workload::GoogleBenchmark(_) => return Some(self.slots_per_block() as u64),
+                Workload::Harness(_) => return Some(self.slots_per_block() as u64),
                 Workload::Command(_) | Workload::Recording => continue,
             };
             last = last.max(Some(process));

@@ -14,8 +14,8 @@ pub enum Workload {
     Function(FunctionCalls),
     /// A function of another program is called inside a worker process.
     Worker(Box<WorkerCalls>),
-    /// A Google Benchmark executable is launched.
-    GoogleBenchmark(Box<GoogleBenchmarkCalls>),
+    /// An executable of a harness that knows nothing of deadheat is launched.
+    Harness(Box<HarnessCalls>),
     /// Nothing: its samples were read from a file.
     Recording,
 }
@@ -26,7 +26,7 @@ impl Workload {
         match self {
             Workload::Function(calls) => Some(*calls),
             Workload::Worker(worker) => Some(worker.calls),
-            Workload::Command(_) | Workload::GoogleBenchmark(_) | Workload::Recording => None,
+            Workload::Command(_) | Workload::Harness(_) | Workload::Recording => None,
         }
     }
 
@@ -35,7 +35,7 @@ impl Workload {
         match self {
             Workload::Function(calls) => Some(calls),
             Workload::Worker(worker) => Some(&mut worker.calls),
-            Workload::Command(_) | Workload::GoogleBenchmark(_) | Workload::Recording => None,
+            Workload::Command(_) | Workload::Harness(_) | Workload::Recording => None,
         }
     }
 }
@@ -84,9 +84,46 @@ pub struct WorkerCalls {
     pub calls: FunctionCalls,
 }
 
-/// A benchmark of a Google Benchmark executable.
-#[derive(Clone, Debug, PartialEq)]
-pub struct GoogleBenchmarkCalls {
+/// A harness whose executables are raced as they are, launch by launch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Harness {
+    /// Google Benchmark, of C++.
+    #[default]
+    GoogleBenchmark,
+    /// criterion, of Rust.
+    Criterion,
+    /// divan, of Rust.
+    Divan,
+}
+
+impl Harness {
+    /// All of them, in the order in which programs are asked.
+    pub const ALL: [Self; 3] = [Self::GoogleBenchmark, Self::Criterion, Self::Divan];
+
+    /// The name of the harness, for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::GoogleBenchmark => "Google Benchmark",
+            Self::Criterion => "criterion",
+            Self::Divan => "divan",
+        }
+    }
+
+    /// The word for it in files and options.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::GoogleBenchmark => "google_benchmark",
+            Self::Criterion => "criterion",
+            Self::Divan => "divan",
+        }
+    }
+}
+
+/// A benchmark of an executable of a harness.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HarnessCalls {
+    /// The harness.
+    pub harness: Harness,
     /// The program that is launched.
     pub program: Program,
     /// The benchmark, by which the program knows it.
@@ -99,14 +136,15 @@ pub struct GoogleBenchmarkCalls {
     pub threads: u32,
 }
 
-/// The length of a repetition of Google Benchmark.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// The length of a repetition in a launch.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum RepetitionLength {
     /// So many iterations, whatever they take.
     Iterations(u64),
     /// As many iterations as take at least so many seconds, which the executable finds anew in
-    /// every launch: releases before 1.8 know no other way.
+    /// every launch: criterion and Google Benchmark before 1.8 know no other way.
     Seconds(f64),
     /// As the source of the benchmark says.
+    #[default]
     Own,
 }

@@ -18,7 +18,7 @@ pub(crate) fn fixed(reason: Option<&str>, source: Source, glyphs: Glyphs) -> Str
     let linked = match source {
         Source::Functions => "binary as it was linked",
         Source::Commands | Source::Recording => "binaries as they were linked",
-        Source::Programs | Source::GoogleBenchmark => "programs as they were built",
+        Source::Programs | Source::Harness => "programs as they were built",
     };
     let why = match reason {
         Some(reason) => format!(
@@ -31,7 +31,7 @@ pub(crate) fn fixed(reason: Option<&str>, source: Source, glyphs: Glyphs) -> Str
         (Source::Recording, _) => {
             "so before a small change is credited to the source, link anew and record again."
         }
-        (Source::Programs | Source::GoogleBenchmark, None) => {
+        (Source::Programs | Source::Harness, None) => {
             "so before a small change is credited to the source of compiled programs, link them \
              with deadheat link, or let deadheat rev build them, and race again: their code is \
              placed anew for every replicate."
@@ -69,7 +69,7 @@ pub(crate) fn fixed_briefly(
     let advice = match source {
         Source::Functions => "; cargo deadheat draws it anew for every replicate",
         Source::Commands => "; deadheat link draws it anew for every replicate",
-        Source::Programs | Source::GoogleBenchmark => {
+        Source::Programs | Source::Harness => {
             "; deadheat rev and deadheat link draw it anew for every replicate"
         }
         Source::Recording => ", and this was linked once",

@@ -63,7 +63,7 @@ pub fn verdict(
                 "'{baseline}' was measured alone; give its benchmark another contender, or \
                  deadheat bench a second build."
             ),
-            Source::GoogleBenchmark => {
+            Source::Harness => {
                 format!("'{baseline}' was measured alone; give deadheat bench a second build.")
             }
             Source::Recording => {

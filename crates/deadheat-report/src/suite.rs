@@ -27,8 +27,8 @@ pub enum Source {
     Functions,
     /// deadheat raced functions of programs that somebody else built.
     Programs,
-    /// deadheat raced Google Benchmark executables.
-    GoogleBenchmark,
+    /// deadheat raced executables of harnesses, as they are.
+    Harness,
     /// The samples were read from a file.
     Recording,
 }
@@ -41,7 +41,7 @@ impl Source {
             (_, Processes::Launches) => Source::Commands,
             (_, Processes::Workers) => Source::Functions,
             (_, Processes::ProgramWorkers) => Source::Programs,
-            (_, Processes::GoogleBenchmark) => Source::GoogleBenchmark,
+            (_, Processes::HarnessLaunches) => Source::Harness,
         }
     }
 
@@ -53,7 +53,7 @@ impl Source {
         recording: &'w str,
     ) -> &'w str {
         match self {
-            Source::Functions | Source::Programs | Source::GoogleBenchmark => functions,
+            Source::Functions | Source::Programs | Source::Harness => functions,
             Source::Commands => commands,
             Source::Recording => recording,
         }
@@ -71,7 +71,7 @@ impl Source {
     pub fn resume(self) -> Option<&'static str> {
         match self {
             Source::Commands => Some("deadheat run --resume FILE"),
-            Source::Programs | Source::GoogleBenchmark => Some("deadheat bench --resume FILE"),
+            Source::Programs | Source::Harness => Some("deadheat bench --resume FILE"),
             Source::Functions | Source::Recording => None,
         }
     }

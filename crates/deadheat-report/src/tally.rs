@@ -134,9 +134,7 @@ pub fn controls(comparisons: &[Comparison]) -> Option<String> {
 pub fn effort(analysis: &Analysis) -> Option<String> {
     let processes = match Source::of(analysis) {
         Source::Recording => return None,
-        Source::Commands | Source::GoogleBenchmark => {
-            counted(analysis.launches, "launch", "launches")
-        }
+        Source::Commands | Source::Harness => counted(analysis.launches, "launch", "launches"),
         Source::Functions | Source::Programs => counted(analysis.launches, "process", "processes"),
     };
     let mut text = format!("{processes}, {}", waiting(analysis.elapsed_seconds));

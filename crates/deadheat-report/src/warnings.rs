@@ -227,7 +227,7 @@ fn messages_in(
 fn unit_of_work(source: Source) -> &'static str {
     match source {
         Source::Functions | Source::Programs => "call",
-        Source::GoogleBenchmark => "iteration",
+        Source::Harness => "iteration",
         Source::Commands => "launch",
         Source::Recording => "sample",
     }
@@ -527,7 +527,7 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
             "{} of '{}' takes {}, less than a cycle of the processor, so the compiler has left \
              nothing of it to be timed. {}",
             match source {
-                Source::GoogleBenchmark => "An iteration",
+                Source::Harness => "An iteration",
                 _ => "A call",
             },
             shown(contender, 60, glyphs),
@@ -536,7 +536,7 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
                 Source::Programs =>
                     "Keep its input from the compiler and make use of its result, as black_box \
                      does in Rust.",
-                Source::GoogleBenchmark =>
+                Source::Harness =>
                     "Pass its input and its result through benchmark::DoNotOptimize.",
                 _ => "Pass its input through black_box, and return its result.",
             }

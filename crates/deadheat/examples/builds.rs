@@ -49,7 +49,10 @@ fn inspect(words: &[&str]) -> Result<Status, Failure> {
         arguments: arguments.iter().map(ToString::to_string).collect(),
     };
     let patience = Duration::from_secs(seconds.parse().expect("a number"));
-    println!("{:?}", inspect_program(&program, false, Some(patience))?);
+    println!(
+        "{:?}",
+        inspect_program(&program, None, false, Some(patience))?
+    );
     Ok(Status::Done)
 }
 

@@ -15,7 +15,7 @@ pub use crate::race::{
 };
 #[cfg(feature = "commands")]
 pub use crate::race::{
-    RaceOptions, Resumable, ResumeOptions, google_benchmark, inspect_program, race_commands,
+    RaceOptions, Resumable, ResumeOptions, harness_benchmark, inspect_program, race_commands,
     resume_race,
 };
 #[cfg(feature = "commands")]

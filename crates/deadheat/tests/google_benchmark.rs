@@ -10,10 +10,10 @@ use deadheat::parts::analysis::{Options, analyse};
 use deadheat::parts::engine::Unwatched;
 use deadheat::parts::format::read_run;
 use deadheat::parts::model::{
-    Front, Metric, Program, RaceSettings, RepetitionLength, Run, Verdict, Workload,
+    Front, Harness, Metric, Program, RaceSettings, RepetitionLength, Run, Verdict, Workload,
 };
 use deadheat::parts::{
-    BenchmarkRace, Entries, RaceError, RaceOutcome, ResumeOptions, google_benchmark,
+    BenchmarkRace, Entries, RaceError, RaceOutcome, ResumeOptions, harness_benchmark,
     race_benchmarks, resume_race,
 };
 use deadheat_testing::needs;
@@ -44,7 +44,11 @@ fn race(benchmarks: &[&str], arguments: &[&str], folder: &Path) -> (BenchmarkRac
     };
     let benchmark = |name: &&str| {
         let (old, new) = name.split_once(" vs. ").unwrap_or((name, name));
-        google_benchmark(name, [("OLD", &program, old), ("NEW", &program, new)])
+        harness_benchmark(
+            name,
+            Harness::GoogleBenchmark,
+            [("OLD", &program, old), ("NEW", &program, new)],
+        )
     };
     let race = BenchmarkRace {
         settings: settings(6),
@@ -77,7 +81,7 @@ fn raced((race, entries): &(BenchmarkRace, Entries)) -> Result<RaceOutcome, Race
 fn calls(run: &Run, benchmark: usize) -> (RepetitionLength, u32, u32) {
     let contenders = &run.header.plan.benchmarks[benchmark].contenders;
     match &contenders[1].workload {
-        Workload::GoogleBenchmark(calls) => (calls.length, calls.repetitions, calls.threads),
+        Workload::Harness(calls) => (calls.length, calls.repetitions, calls.threads),
         other => panic!("{other:?}"),
     }
 }

@@ -560,7 +560,8 @@ fn a_program_that_hangs_when_it_is_inspected_is_killed() {
 }
 
 /// The message about a program that holds no benchmarks.
-const NEITHER: &str = "it is no worker (docs/protocol.md) and no Google Benchmark executable";
+const NEITHER: &str =
+    "it is no worker (docs/protocol.md), and no executable of a harness that is known";
 
 #[test]
 fn programs_that_hold_no_benchmarks_are_told_what_they_lack() {
@@ -596,7 +597,7 @@ fn programs_that_hold_no_benchmarks_are_told_what_they_lack() {
 }
 
 #[test]
-fn a_program_of_another_harness_is_started_once_and_named() {
+fn a_program_of_another_harness_is_asked_for_its_help_at_most_and_named() {
     let go = "flag provided but not defined: -benchmark_list_tests\n\
               Usage of /tmp/x.test:\n  -test.bench regexp\n    \trun only benchmarks matching\n  \
               -test.v\n    \tverbose: print additional output\n";
@@ -604,24 +605,24 @@ fn a_program_of_another_harness_is_started_once_and_named() {
                 tip: to pass '--benchmark_list_tests' as a value, use '-- --benchmark_list_tests'\n\n\
                 Usage: x [OPTIONS] [FILTER]...\n\nFor more information, try '--help'.\n";
     let libtest = "error: Unrecognized option: 'benchmark_list_tests'\n";
-    for (words, named) in [
-        (go, "it is a test executable of Go"),
-        (clap, "such as criterion, divan or libtest"),
-        (libtest, "such as criterion, divan or libtest"),
+    for (words, named, asked) in [
+        (go, "it is a test executable of Go", "list\n"),
+        (clap, "such as libtest", "list\n--help\n"),
+        (libtest, "such as libtest", "list\n--help\n"),
     ] {
         let track = Track::new();
         let starts = track.path("starts");
         fs::write(track.path("words"), words).unwrap();
         let script = format!(
-            "echo x >> {}; cat {} >&2; exit 2",
+            "case $1 in --help) echo $1;; *) echo list;; esac >> {}; cat {} >&2; exit 2",
             starts.display(),
             track.path("words").display()
         );
         let told = track
-            .inspect("60", &["/bin/sh", "-c", &script])
+            .inspect("60", &["/bin/sh", "-c", &script, "sh"])
             .ends_with(3);
-        told.tells(named).tells("deadheat compare");
-        assert_eq!(fs::read_to_string(&starts).unwrap(), "x\n");
+        told.tells(named);
+        assert_eq!(fs::read_to_string(&starts).unwrap(), asked);
     }
 }
 

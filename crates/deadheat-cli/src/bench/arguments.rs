@@ -45,7 +45,7 @@ pub struct BenchArgs {
         value_name = "FILE",
         help_heading = "Files",
         conflicts_with_all = [
-            "old", "words", "arguments", "names", "exact", "skip", "ignored", "include_ignored",
+            "old", "words", "arguments", "names", "harness", "exact", "skip", "ignored", "include_ignored",
             "list", "margin", "alpha", "blocks", "control", "confirm", "sample-time", "metric", "pin", "seed",
             "save",
         ]

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use deadheat::parts::exit::Failure;
+use deadheat::parts::model::Harness;
 use deadheat::parts::rules::{CliOverrides, Rules};
 use deadheat::parts::settings::{Front, Ignored, Selection};
 use deadheat::parts::{BenchmarkRace, RaceOutcome, Resumable, ResumeOptions};
@@ -34,6 +35,9 @@ pub struct BenchOptions {
     /// Those too
     #[arg(long, help_heading = "Which benchmarks")]
     include_ignored: bool,
+    /// The harness of the programs, which is found out otherwise
+    #[arg(long, value_name = "NAME", value_parser = harness, help_heading = "Which benchmarks")]
+    pub harness: Option<Harness>,
     /// Name the pairs and what is left out, and stop
     #[arg(long, help_heading = "Which benchmarks")]
     pub list: bool,
@@ -61,6 +65,16 @@ pub struct BenchOptions {
     /// No progress on standard error
     #[arg(short = 'q', long, help_heading = "Answer")]
     pub quiet: bool,
+}
+
+/// A harness by its word.
+fn harness(word: &str) -> Result<Harness, String> {
+    let mut all = Harness::ALL.into_iter();
+    let found = all.find(|harness| harness.key().replace('_', "-") == word);
+    found.ok_or_else(|| {
+        let words = Harness::ALL.map(|harness| harness.key().replace('_', "-"));
+        format!("there are {}", words.join(", "))
+    })
 }
 
 impl BenchOptions {
@@ -100,7 +114,7 @@ impl BenchOptions {
             placements: placements(self.rules.settings().placement),
             ..ResumeOptions::default()
         };
-        let programs = [Resumable::Workers, Resumable::GoogleBenchmark];
+        let programs = [Resumable::Workers, Resumable::Harness];
         resume(
             path,
             &programs,

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use deadheat::parts::engine::Inspected;
 use deadheat::parts::exit::{Failure, Status};
-use deadheat::parts::model::{LeftOut, Program};
+use deadheat::parts::model::{Harness, LeftOut, Program};
 use deadheat::parts::pairing::{Launched, Listed, Target, Worker};
 use deadheat::parts::report::{Glyphs, escape, sentences};
 use deadheat::parts::settings::{self, Front};
@@ -27,19 +27,20 @@ pub struct Entrants {
 pub enum Field {
     /// Workers.
     Workers(Vec<Worker>),
-    /// Google Benchmark executables, with the names of their benchmarks.
-    GoogleBenchmark(Vec<Launched>),
+    /// Executables of harnesses, with the names of their benchmarks.
+    Harness(Vec<Launched>),
 }
 
 /// Asks all programs what they hold. One alone must know; of several targets
-/// those that hold no benchmarks of any kind are told and passed over.
+/// those that hold no benchmarks of any kind are told and passed over, and so are executables of
+/// harnesses beside workers.
 pub fn inspect(targets: &[Target<Program>], options: &BenchOptions) -> Result<Field, Failure> {
     let mut workers: Vec<Worker> = Vec::new();
     let mut launched: Vec<Launched> = Vec::new();
     let mut failure = None;
     for target in targets {
         let mut worker = Worker::default();
-        let mut google = Launched::default();
+        let mut of_harness = Launched::default();
         for (place, program) in target.sides.iter().enumerate() {
             let Some(program) = program.clone() else {
                 continue;
@@ -48,8 +49,8 @@ pub fn inspect(targets: &[Target<Program>], options: &BenchOptions) -> Result<Fi
                 Ok(Inspected::Worker(listing)) => {
                     worker.sides[place] = Some(Listed { program, listing });
                 }
-                Ok(Inspected::GoogleBenchmark(listing)) => {
-                    google.sides[place] = Some(Listed { program, listing });
+                Ok(Inspected::Harness(listing)) => {
+                    of_harness.sides[place] = Some(Listed { program, listing });
                 }
                 Err(error @ RaceError::Interrupted { .. }) => return Err(error.into()),
                 Err(error) if targets.len() == 1 => return Err(error.into()),
@@ -62,12 +63,23 @@ pub fn inspect(targets: &[Target<Program>], options: &BenchOptions) -> Result<Fi
             }
         }
         worker.name.clone_from(&target.name);
-        google.name.clone_from(&target.name);
-        match (first(&worker), first(&google)) {
-            (Some(worker), Some(google)) => return Err(mixed(worker, google)),
-            (Some(_), None) => workers.push(worker),
-            (None, Some(_)) => launched.push(google),
-            (None, None) => {}
+        of_harness.name.clone_from(&target.name);
+        if let (Some(worker), Some((of_harness, harness))) = (first(&worker), of(&of_harness)) {
+            return Err(mixed(
+                (worker, "a worker".to_owned()),
+                (of_harness, called(harness)),
+            ));
+        }
+        if let [Some(old), Some(new)] = &of_harness.sides
+            && old.listing.harness != new.listing.harness
+        {
+            let [old, new] = [old, new].map(|one| (&one.program, called(one.listing.harness)));
+            return Err(mixed(old, new));
+        }
+        if first(&worker).is_some() {
+            workers.push(worker);
+        } else if first(&of_harness).is_some() {
+            launched.push(of_harness);
         }
     }
     let found = (
@@ -76,8 +88,20 @@ pub fn inspect(targets: &[Target<Program>], options: &BenchOptions) -> Result<Fi
     );
     match (found, failure) {
         ((None, None), Some(error)) => Err(error.into()),
-        ((Some(worker), Some(google)), _) => Err(mixed(worker, google)),
-        ((None, Some(_)), _) => Ok(Field::GoogleBenchmark(launched)),
+        ((Some(_), Some(_)), _) => {
+            let passed_over = launched.iter().filter_map(of);
+            for (program, harness) in passed_over.filter(|_| !options.quiet) {
+                let file = program.executable.display();
+                let said = format!(
+                    "'{file}' is {}, and workers race beside it; it is left out, and races where \
+                     it is asked for alone",
+                    called(harness)
+                );
+                to_stderr("deadheat", &said);
+            }
+            Ok(Field::Workers(workers))
+        }
+        ((None, Some(_)), _) => Ok(Field::Harness(launched)),
         _ => Ok(Field::Workers(workers)),
     }
 }
@@ -88,17 +112,27 @@ fn first<L>(target: &Target<Listed<L>>) -> Option<&Program> {
     sides.next().map(|listed| &listed.program)
 }
 
-fn ask(program: &Program, options: &BenchOptions) -> Result<Inspected, RaceError> {
-    let patience = options.rules.settings().timeout(Front::Bench);
-    inspect_program(program, options.nocapture, patience)
+/// The same of executables of harnesses, with the harness.
+fn of(target: &Launched) -> Option<(&Program, Harness)> {
+    let mut sides = target.sides.iter().flatten();
+    let listed = sides.next()?;
+    Some((&listed.program, listed.listing.harness))
 }
 
-fn mixed(worker: &Program, google: &Program) -> Failure {
+fn called(harness: Harness) -> String {
+    format!("a {} executable", harness.name())
+}
+
+fn ask(program: &Program, options: &BenchOptions) -> Result<Inspected, RaceError> {
+    let patience = options.rules.settings().timeout(Front::Bench);
+    inspect_program(program, options.harness, options.nocapture, patience)
+}
+
+fn mixed((old, is): (&Program, String), (new, other): (&Program, String)) -> Failure {
     Failure::Usage(format!(
-        "'{}' is a worker and '{}' a Google Benchmark executable; only programs of one kind can \
-         be raced against each other",
-        worker.executable.display(),
-        google.executable.display()
+        "'{}' is {is} and '{}' {other}; only programs of one kind can be raced against each other",
+        old.executable.display(),
+        new.executable.display()
     ))
 }
 

@@ -1,13 +1,14 @@
-//! The race: programs in, answer out; of workers, or of Google Benchmark executables.
+//! The race: programs in, answer out; of workers, or of executables of harnesses.
 
 use deadheat::parts::answer::to_stdout;
+use deadheat::parts::engine::HarnessListing;
 use deadheat::parts::exit::{Failure, Status};
-use deadheat::parts::model::Program;
+use deadheat::parts::model::{Harness, Program};
 use deadheat::parts::pairing::{
     self, Families, Listed, Pairing, Target, families, families_between, pair_names,
 };
 use deadheat::parts::settings::{Ignored, Selection};
-use deadheat::parts::{Entries, LiveProgress, google_benchmark, race_benchmarks};
+use deadheat::parts::{Entries, LiveProgress, harness_benchmark, race_benchmarks};
 
 use super::options::BenchOptions;
 use super::programs::{Entrants, Field, inspect, listing, nothing_in_common, nothing_selected};
@@ -22,7 +23,7 @@ pub fn race(entrants: &Entrants, options: &BenchOptions) -> Result<Status, Failu
             let pair = |selection: &Selection| pairing::pair(&targets, sides, selection);
             race_selected(pair, Some(sides), options)
         }
-        Field::GoogleBenchmark(targets) => {
+        Field::Harness(targets) => {
             refuse_sample_time(options)?;
             let pair = |selection: &Selection| pair_names(&targets, sides, selection);
             race_selected(pair, Some(sides), options)
@@ -42,12 +43,12 @@ pub fn race_alone(program: Program, options: &BenchOptions) -> Result<Status, Fa
             let pair = |selection: &Selection| pairing::race_alone(&targets, selection);
             race_selected(pair, None, options)
         }
-        Field::GoogleBenchmark(targets) => {
+        Field::Harness(targets) => {
             let mut sides = targets
                 .iter()
                 .flat_map(|target| target.sides.iter().flatten());
             match sides.next() {
-                Some(listed) => google_alone(listed, options),
+                Some(listed) => harness_alone(listed, options),
                 None => Err(Failure::Internal("nobody was asked".to_owned())),
             }
         }
@@ -62,9 +63,9 @@ pub fn race_families(
     options: &BenchOptions,
 ) -> Result<Status, Failure> {
     options.exports.check(None)?;
-    let Field::GoogleBenchmark(targets) = inspect(&entrants.targets, options)? else {
+    let Field::Harness(targets) = inspect(&entrants.targets, options)? else {
         return Err(Failure::Usage(
-            "families are chosen by filters in Google Benchmark executables only; workers have \
+            "families are chosen by filters in executables of harnesses only; workers have \
              contenders for that"
                 .to_owned(),
         ));
@@ -74,10 +75,14 @@ pub fn race_families(
         return Err(Failure::Internal("a side was not asked".to_owned()));
     };
     let [baseline, candidate] = filters;
-    let found = families_between([&old.listing, &new.listing], baseline, candidate)?;
+    let found = families_between(
+        [&old.listing.names, &new.listing.names],
+        baseline,
+        candidate,
+    )?;
     let names = &entrants.names;
     let sides = [(&names[0], &old.program), (&names[1], &new.program)];
-    race_found(found, filters, sides, options)
+    race_found(found, filters, (old.listing.harness, sides), options)
 }
 
 /// Races what the options select of all that `pair` finds.
@@ -135,31 +140,33 @@ fn race_pairing(pairing: Pairing, options: &BenchOptions) -> Result<Status, Fail
 
 /// Races two families of one program, which two filters name; with any other
 /// number of filters every benchmark is measured for itself.
-fn google_alone(
-    Listed { program, listing }: &Listed<Vec<String>>,
+fn harness_alone(
+    Listed { program, listing }: &Listed<HarnessListing>,
     options: &BenchOptions,
 ) -> Result<Status, Failure> {
+    let HarnessListing { harness, names } = listing;
     refuse_sample_time(options)?;
     let mut selection = options.selection();
     if let ([baseline, candidate], false) = (&options.filters[..], selection.exact) {
         selection.filters.clear();
-        let mut held = listing.clone();
+        let mut held = names.clone();
         held.retain(|name| selection.names(name));
         let found = families(&held, baseline, candidate)?;
         let sides = [(baseline, program), (candidate, program)];
         let filters = [baseline, candidate].map(Clone::clone);
-        return race_found(found, &filters, sides, options);
+        return race_found(found, &filters, (*harness, sides), options);
     }
     let file = program.executable.file_name().unwrap_or_default();
     let file = file.to_string_lossy();
-    let selected = listing.iter().filter(|name| selection.names(name));
-    let benchmarks = selected.map(|name| google_benchmark(name, [(&*file, program, &**name)]));
+    let selected = names.iter().filter(|name| selection.names(name));
+    let benchmarks =
+        selected.map(|name| harness_benchmark(name, *harness, [(&*file, program, &**name)]));
     let pairing = Pairing {
         benchmarks: benchmarks.collect(),
         ..Pairing::default()
     };
     if pairing.benchmarks.is_empty() {
-        return Ok(nothing_selected(listing.iter().map(String::as_str), &[]));
+        return Ok(nothing_selected(names.iter().map(String::as_str), &[]));
     }
     race_pairing(pairing, options)
 }
@@ -168,7 +175,7 @@ fn google_alone(
 fn race_found(
     found: Families,
     filters: &[String; 2],
-    sides: [(&String, &Program); 2],
+    (harness, sides): (Harness, [(&String, &Program); 2]),
     options: &BenchOptions,
 ) -> Result<Status, Failure> {
     if found.pairs.is_empty() {
@@ -177,7 +184,7 @@ fn race_found(
     let benchmark = |(shown, in_sides): &(String, [String; 2])| {
         let sides = sides.iter().zip(in_sides);
         let sides = sides.map(|((name, program), known)| (name.as_str(), *program, &**known));
-        google_benchmark(shown, sides)
+        harness_benchmark(shown, harness, sides)
     };
     let pairing = Pairing {
         benchmarks: found.pairs.iter().map(benchmark).collect(),
@@ -192,8 +199,8 @@ fn refuse_sample_time(options: &BenchOptions) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::Usage(
-        "--sample-time: how long a sample of a Google Benchmark executable is, \
-         --benchmark_min_time says"
+        "--sample-time: how long a sample of an executable of a harness is, an option of that \
+         harness says, such as --benchmark_min_time (docs/suites.md)"
             .to_owned(),
     ))
 }

@@ -3,6 +3,9 @@
 
 use std::time::Duration;
 
+use deadheat_model::{Harness, Program};
+
+use super::harness::Asked;
 use super::worker_session::greeted;
 use super::workers::START_UP;
 use crate::error::EngineError;
@@ -10,8 +13,8 @@ use crate::function_failure::{FunctionError, InspectionFailure};
 use crate::interrupt::Interrupts;
 use crate::subprocess::in_one_line;
 use crate::worker::{
-    Inspected, ListedBenchmark, Patience, Reply, Request, WaitError, WorkerListing, WorkerProcess,
-    WorkerProgram, WorkerStart, await_all,
+    HarnessListing, Inspected, ListedBenchmark, Patience, Reply, Request, WaitError, WorkerListing,
+    WorkerProcess, WorkerProgram, WorkerStart, await_all,
 };
 
 /// The argument that makes a Google Benchmark executable print its benchmarks and leave.
@@ -22,10 +25,11 @@ const SHOWN: usize = 200;
 /// Bytes of the name of a benchmark or contender at most.
 const LONGEST_NAME: usize = 4_096;
 
-/// Starts a program and asks what it can race. `patience` is how long each of
-/// its answers may take.
+/// Starts a program and asks what it can race. `patience` is how long each of its answers may take.
+/// Of a program whose `harness` the user names nothing is found out but its benchmarks.
 pub fn inspect(
     program: &WorkerProgram,
+    harness: Option<Harness>,
     patience: Option<Duration>,
     interrupts: &Interrupts,
 ) -> Result<Inspected, EngineError> {
@@ -36,6 +40,25 @@ pub fn inspect(
             stderr_tail,
         }))
     };
+    let arguments = program.arguments.iter();
+    let launched = Program {
+        executable: program.executable.clone(),
+        arguments: arguments
+            .map(|argument| argument.to_string_lossy().into_owned())
+            .collect(),
+    };
+    let asked = Asked {
+        program: &launched,
+        patience: patience.map(|patience| patience.max(START_UP)),
+        interrupts,
+    };
+    let listed = |harness| match asked.benchmarks(harness)? {
+        Ok(names) => Ok(Inspected::Harness(HarnessListing { harness, names })),
+        Err(problem) => Err(failure(FunctionError::Unlisted { harness, problem }, None)),
+    };
+    if let Some(harness) = harness {
+        return listed(harness);
+    }
     let worker = WorkerProcess::start(WorkerStart {
         program,
         variant: None,
@@ -56,6 +79,7 @@ pub fn inspect(
             whatever_is_noted: true,
         },
         interrupts,
+        failed: false,
     };
     match look.find_out() {
         Ok(found) => {
@@ -65,6 +89,14 @@ pub fn inspect(
         Err(WaitError::Interrupted) => Err(EngineError::Interrupted),
         Err(WaitError::Cause { mut cause, .. }) => {
             let stderr_tail = look.worker.stderr_tail.message();
+            // Where what it says is shown nobody here has read it.
+            let refuses = program.shown || stderr_tail.as_deref().is_some_and(refuses);
+            if look.failed
+                && refuses
+                && let Some(harness) = asked.harness()?
+            {
+                return listed(harness);
+            }
             if let FunctionError::Neither { instead, .. } = &mut cause {
                 *instead = stderr_tail.as_deref().and_then(other_harness);
             }
@@ -78,6 +110,8 @@ struct Look<'a> {
     worker: WorkerProcess,
     patience: Patience,
     interrupts: &'a Interrupts,
+    /// True once it ended by itself with another exit code than 0.
+    failed: bool,
 }
 
 impl Look<'_> {
@@ -88,8 +122,10 @@ impl Look<'_> {
                 let printed = String::from_utf8_lossy(self.worker.printed());
                 let names: Vec<String> = printed.lines().map(str::to_owned).collect();
                 if cause == FunctionError::Exited(0) && looks_like_names(&names) {
-                    return Ok(Inspected::GoogleBenchmark(names));
+                    let harness = Harness::GoogleBenchmark;
+                    return Ok(Inspected::Harness(HarnessListing { harness, names }));
                 }
+                self.failed = matches!(cause, FunctionError::Exited(1..));
                 Err(self.neither(cause.to_string()))
             }
             Err(WaitError::Cause {
@@ -155,17 +191,22 @@ fn other_harness(words: &str) -> Option<&'static str> {
              and deadheat compare sets two such files side by side",
         );
     }
-    // The second of clap, whose first line may be out of sight already.
+    (refuses(words) && words.contains("benchmark_list_tests")).then_some(
+        "a benchmark or test of a harness that is not known here, such as libtest; those that are \
+         known are in docs/suites.md",
+    )
+}
+
+/// Returns whether these are words by which a program refuses an argument that it does not know.
+fn refuses(words: &str) -> bool {
+    // Of the two of clap the first may be out of sight already.
     let refusals = [
         "unexpected argument",
         "as a value, use",
+        "wasn't expected",
         "Unrecognized option",
     ];
-    let refuses = refusals.iter().any(|refusal| words.contains(refusal));
-    (refuses && words.contains("benchmark_list_tests")).then_some(
-        "a benchmark or test of another harness, such as criterion, divan or libtest; what \
-         criterion keeps in target/criterion is read by deadheat compare (docs/ways/criterion.md)",
-    )
+    refusals.iter().any(|refusal| words.contains(refusal))
 }
 
 /// Returns an error that says what is wrong with a list of benchmarks.

@@ -9,7 +9,7 @@ mod command_pilot;
 mod function;
 mod function_pilot;
 #[cfg(feature = "commands")]
-mod google_benchmark;
+mod harness;
 #[cfg(feature = "commands")]
 mod inspection;
 mod local;
@@ -24,9 +24,9 @@ pub use command::{CommandContenders, CommandOptions};
 pub use function::FunctionContenders;
 pub use function_pilot::Piloted;
 #[cfg(feature = "commands")]
-pub use google_benchmark::{
-    GoogleBenchmarkArguments, GoogleBenchmarkContenders, GoogleBenchmarkOptions,
-    GoogleBenchmarkPilot, GoogleBenchmarkSide,
+pub use harness::{
+    ArgumentError, HarnessContenders, HarnessOptions, HarnessPilot, HarnessSide, Wishes,
+    repetitions_of_a_launch, wishes,
 };
 #[cfg(feature = "commands")]
 pub use inspection::inspect;

@@ -325,7 +325,7 @@ impl Placements {
                 let (sharing, side, at) = match &benchmark.contenders[contender].workload {
                     _ if matched => (0..builds.len(), None, own),
                     _ if helper.matching() && builds.len() == 1 => (0..1, None, 0),
-                    Workload::GoogleBenchmark(_) => (own..own + 1, Some(contender), 0),
+                    Workload::Harness(_) => (own..own + 1, Some(contender), 0),
                     _ => {
                         let again = is_a_build_again(benchmark, contender);
                         (own..own + 1, again.then_some(contender), 0)
@@ -391,7 +391,7 @@ fn is_a_build_again(benchmark: &Benchmark, contender: usize) -> bool {
 fn program_of(benchmark: &Benchmark, contender: usize) -> Option<&str> {
     match &benchmark.contenders[contender].workload {
         Workload::Command(command) => command.words.first().map(String::as_str),
-        Workload::GoogleBenchmark(calls) => calls.program.executable.to_str(),
+        Workload::Harness(calls) => calls.program.executable.to_str(),
         _ => None,
     }
 }

@@ -8,6 +8,8 @@ mod procfs;
 mod stderr_tail;
 
 #[cfg(feature = "commands")]
+pub(crate) use captured::Captured;
+#[cfg(feature = "commands")]
 pub use captured::Ending;
 pub(crate) use captured::{Answer, run_captured};
 pub(crate) use group::ProcessGroup;

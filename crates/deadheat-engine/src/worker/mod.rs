@@ -18,8 +18,8 @@ pub(crate) use baton::{Baton, Relay};
 pub use pipes::WorkerPipes;
 pub use process::WorkerProgram;
 pub(crate) use process::{WorkerProcess, WorkerStart};
-#[cfg(feature = "commands")]
-pub use protocol::Inspected;
 pub(crate) use protocol::{BlockRequest, PROTOCOL, PrepareRequest, Problem, Reply, Request, SEEDS};
+#[cfg(feature = "commands")]
+pub use protocol::{HarnessListing, Inspected};
 pub use protocol::{ListedBenchmark, WorkerListing};
 pub use serve::{WorkerSuite, serve};

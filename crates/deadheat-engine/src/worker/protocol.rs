@@ -2,6 +2,8 @@
 //! one key a line, `{"block":{"seed":7,…}}`, or `{"bye":{}}` where there is nothing more to say.
 //! `docs/protocol.md` explains it to those who write a worker in another language.
 
+#[cfg(feature = "commands")]
+use deadheat_model::Harness;
 use deadheat_model::{Json, Metric, Object, Throughput, column_name, metric_of_column};
 
 use crate::function::Pilot;
@@ -132,8 +134,18 @@ pub(crate) enum Problem {
 pub enum Inspected {
     /// It speaks the worker protocol.
     Worker(WorkerListing),
-    /// It is a Google Benchmark executable with benchmarks of these names.
-    GoogleBenchmark(Vec<String>),
+    /// It is an executable of a harness that knows nothing of deadheat.
+    Harness(HarnessListing),
+}
+
+/// The benchmarks of an executable of a harness.
+#[cfg(feature = "commands")]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HarnessListing {
+    /// The harness.
+    pub harness: Harness,
+    /// The names of its benchmarks, in its order; one that stands there twice cannot be raced.
+    pub names: Vec<String>,
 }
 
 /// A worker's account of itself.

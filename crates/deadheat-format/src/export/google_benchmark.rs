@@ -262,7 +262,7 @@ fn threads(benchmark: &Benchmark, contender: ContenderId) -> u32 {
     let saved = benchmark.saved.as_ref().and_then(|saved| saved.threads);
     let workload = &benchmark.contenders[contender.index()].workload;
     saved.unwrap_or_else(|| match workload {
-        Workload::GoogleBenchmark(calls) => calls.threads,
+        Workload::Harness(calls) => calls.threads,
         other => other.calls().map_or(1, |calls| calls.threads),
     })
 }

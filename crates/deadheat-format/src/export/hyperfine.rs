@@ -44,7 +44,7 @@ fn command(benchmark: &Benchmark, index: usize) -> String {
     let contender = &benchmark.contenders[index];
     match contender.workload {
         Workload::Command(_) | Workload::Recording => contender.name.clone(),
-        Workload::Function(_) | Workload::Worker(_) | Workload::GoogleBenchmark(_) => {
+        Workload::Function(_) | Workload::Worker(_) | Workload::Harness(_) => {
             format!("{}/{}", benchmark.name, contender.name)
         }
     }

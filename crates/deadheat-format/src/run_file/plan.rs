@@ -2,7 +2,7 @@
 
 use deadheat_model::{
     Benchmark, BenchmarkOverrides, CommandLine, Contender, Design, ExitPolicy, FunctionCalls,
-    GoogleBenchmarkCalls, Hooks, Input, LevelOverride, Looks, Object, Output, OwnLink, Pinning,
+    Harness, HarnessCalls, Hooks, Input, LevelOverride, Looks, Object, Output, OwnLink, Pinning,
     Plan, Program, RepetitionLength, Throughput, Waiting, WorkerCalls, Workload,
 };
 
@@ -119,7 +119,7 @@ impl Fields for Contender {
             Workload::Command(command) => object.with("command", command.to_json()),
             Workload::Function(calls) => object.with("function", calls.to_json()),
             Workload::Worker(calls) => object.with("worker", calls.to_json()),
-            Workload::GoogleBenchmark(calls) => object.with("google_benchmark", calls.to_json()),
+            Workload::Harness(calls) => object.with(calls.harness.key(), calls.to_json()),
             Workload::Recording => object,
         }
     }
@@ -135,18 +135,21 @@ impl Fields for Contender {
             Ok(value.flatten().map(workload))
         }
         let name: String = required(object, "name")?;
-        let all = [
+        let mut all = vec![
             read(object, "command", Workload::Command)?,
             read(object, "function", Workload::Function)?,
             read(object, "worker", Workload::Worker)?,
-            read(object, "google_benchmark", Workload::GoogleBenchmark)?,
         ];
+        for harness in Harness::ALL {
+            let calls = read(object, harness.key(), Workload::Harness)?;
+            all.push(calls.map(|workload| of_harness(workload, harness)));
+        }
         let mut all = all.into_iter().flatten();
         let workload = all.next().unwrap_or(Workload::Recording);
         if all.next().is_some() {
             return Err(WireError::sentence(format!(
-                "contender '{name}' is more than one of command, function, worker and \
-                 google_benchmark"
+                "contender '{name}' is more than one of command, function, worker, {}",
+                Harness::ALL.map(Harness::key).join(", ")
             )));
         }
         Ok(Contender { name, workload })
@@ -167,12 +170,23 @@ object! { WorkerCalls {
     calls: inline,
 } }
 
-object! { GoogleBenchmarkCalls {
+/// The calls with the harness whose word they stand under.
+#[cfg(feature = "decode")]
+fn of_harness(workload: Workload, harness: Harness) -> Workload {
+    match workload {
+        Workload::Harness(calls) => Workload::Harness(Box::new(HarnessCalls { harness, ..*calls })),
+        other => other,
+    }
+}
+
+object! { HarnessCalls {
     program,
     benchmark,
     length,
     repetitions,
     threads: or(1),
+    // The word that they stand under says it.
+    ..HarnessCalls::default()
 } }
 
 choice! { RepetitionLength {

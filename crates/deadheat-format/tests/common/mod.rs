@@ -7,7 +7,7 @@ use std::time::Duration;
 use deadheat_model::{
     Benchmark, BenchmarkOverrides, BlockRecord, CalibrationNote, ClockFacts, CommandLine,
     Contender, ContenderId, CounterAccess, Design, EndReason, Environment, ExitPolicy, Flags,
-    FunctionCalls, GoogleBenchmarkCalls, Hooks, Input, LeftOut, LeftOutReason, LogRatio, Looks,
+    FunctionCalls, Harness, HarnessCalls, Hooks, Input, LeftOut, LeftOutReason, LogRatio, Looks,
     Metric, NeutralLink, NeutralLinks, Origin, Output, OwnLink, Pinning, Placed, Placing, Plan,
     Program, RaceKind, RefusedLink, RepetitionLength, RunEnd, RunHeader, Sample, Share, Throughput,
     Waiting, WorkerCalls, Workload,
@@ -217,7 +217,8 @@ pub fn program_header() -> RunHeader {
     };
     let launched = |name: &str, length| Contender {
         name: name.to_owned(),
-        workload: Workload::GoogleBenchmark(Box::new(GoogleBenchmarkCalls {
+        workload: Workload::Harness(Box::new(HarnessCalls {
+            harness: Harness::GoogleBenchmark,
             program: program(name),
             benchmark: "BM_Sum/100".to_owned(),
             length,

@@ -249,7 +249,7 @@ fn workload(workload: &Workload) -> Option<String> {
         }
         Workload::Function(_) | Workload::Recording => None,
         Workload::Worker(calls) => Some(program(&calls.program)),
-        Workload::GoogleBenchmark(calls) => Some(program(&calls.program)),
+        Workload::Harness(calls) => Some(program(&calls.program)),
     }
 }
 

@@ -187,7 +187,7 @@ impl<'a> Run<'a> {
             Kind::Contender,
             match self.source {
                 Source::Functions => "Function",
-                Source::Programs | Source::GoogleBenchmark => "Contender",
+                Source::Programs | Source::Harness => "Contender",
                 Source::Commands | Source::Recording => "Command",
             },
         );

@@ -595,7 +595,7 @@ pub fn google() -> Analysis {
     ];
     let skipped = "no such device |\u{1b}[2J".to_owned();
     Analysis {
-        processes: Processes::GoogleBenchmark,
+        processes: Processes::HarnessLaunches,
         left_out: vec![left_out("BM_Gpu", LeftOutReason::Skipped(skipped))],
         ..analysis(vec![one])
     }

@@ -358,7 +358,7 @@ fn advice_for_functions_names_no_flag_of_commands() {
     let called = warnings.iter().filter(|w| !of_commands.contains(&w.code()));
     let endings = every_ending();
     let called: Vec<&Warning> = called.collect();
-    let sources = [Source::Functions, Source::Programs, Source::GoogleBenchmark];
+    let sources = [Source::Functions, Source::Programs, Source::Harness];
     let told = sources.into_iter().flat_map(|source| {
         let doubts = called.iter();
         let doubts = doubts.map(move |warning| warnings::sentence(warning, source, Glyphs::Ascii));

@@ -175,9 +175,9 @@ impl<'a> Field<'a> {
                 executable: executable.to_owned(),
                 arguments: build_words(self.spec.role, &self.candidates(baseline, changes)),
             };
-            let listing = match inspect_program(&program, false, Some(TIMEOUT))? {
+            let listing = match inspect_program(&program, None, false, Some(TIMEOUT))? {
                 Inspected::Worker(listing) => listing,
-                Inspected::GoogleBenchmark(_) => {
+                Inspected::Harness(_) => {
                     let what = executable.display();
                     return Err(RaceError::Design(format!(
                         "'{what}' is no copy of deadheat"

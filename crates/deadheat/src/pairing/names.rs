@@ -1,24 +1,27 @@
-//! Pairs of benchmarks of which nothing is known but their names, as of Google
-//! Benchmark executables.
+//! Pairs of benchmarks of which nothing is known but their names, as of executables of harnesses.
 
 use std::path::Path;
 
+use deadheat_engine::HarnessListing;
 use deadheat_model::{LeftOut, LeftOutReason};
 
 use super::target::{Listed, Pairing, Target, named};
-use crate::race::google_benchmark;
+use crate::race::harness_benchmark;
 use crate::settings::{Selection, distinct};
 
-/// A Google Benchmark executable with the names of its benchmarks, as either build made it.
-pub type Launched = Target<Listed<Vec<String>>>;
+/// An executable of a harness with the names of its benchmarks, as either build made it; both are
+/// of the same harness.
+pub type Launched = Target<Listed<HarnessListing>>;
 
 /// Pairs the benchmarks of two builds, which are called by `sides`, by their
 /// names.
 pub fn pair_names(targets: &[Launched], sides: &[String; 2], selection: &Selection) -> Pairing {
     let mut pairing = Pairing::default();
-    for (target, prefix) in named(targets, |names| !names.is_empty()) {
+    for (target, prefix) in named(targets, |listing| !listing.names.is_empty()) {
+        let mut sides_built = target.sides.iter().flatten();
+        let harness = sides_built.next().map(|listed| listed.listing.harness);
         let [old, new] = target.sides.each_ref().map(|side| {
-            let names = side.as_ref().map(|listed| &listed.listing);
+            let names = side.as_ref().map(|listed| &listed.listing.names);
             names.map_or(&[][..], Vec::as_slice)
         });
         let only_new = new.iter().filter(|name| !old.contains(name));
@@ -35,7 +38,8 @@ pub fn pair_names(targets: &[Launched], sides: &[String; 2], selection: &Selecti
                     let programs = target.sides.iter().flatten().map(|listed| &listed.program);
                     let sides = sides.iter().zip(programs);
                     let sides = sides.map(|(side, program)| (&**side, program, &**name));
-                    let benchmark = google_benchmark(&shown.whole, sides);
+                    let benchmark =
+                        harness_benchmark(&shown.whole, harness.unwrap_or_default(), sides);
                     pairing.benchmarks.push(benchmark);
                     continue;
                 }
@@ -123,7 +127,10 @@ mod tests {
         let listed = |names: &[N]| {
             Some(Listed {
                 program: Program::default(),
-                listing: names.iter().map(N::to_string).collect(),
+                listing: HarnessListing {
+                    names: names.iter().map(N::to_string).collect(),
+                    ..HarnessListing::default()
+                },
             })
         };
         Target {
@@ -135,7 +142,7 @@ mod tests {
     /// The name by which both programs know a benchmark.
     fn known(benchmark: &Benchmark) -> &str {
         let mut contenders = benchmark.contenders.iter().map(|one| match &one.workload {
-            Workload::GoogleBenchmark(calls) => &*calls.benchmark,
+            Workload::Harness(calls) => &*calls.benchmark,
             other => panic!("{other:?}"),
         });
         let first = contenders.next().unwrap();

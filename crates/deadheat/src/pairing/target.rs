@@ -4,7 +4,7 @@ use deadheat_engine::{ListedBenchmark, WorkerListing};
 use deadheat_model::{Benchmark, LeftOut, Metric, Program};
 
 /// A program and what it says of itself: all of a worker's listing, or the names of the benchmarks
-/// of a Google Benchmark executable.
+/// of an executable of a harness.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listed<L> {
     /// The program and its arguments.

@@ -6,7 +6,7 @@ use std::time::Duration;
 #[cfg(feature = "commands")]
 use {
     deadheat_engine::{Inspected, WorkerProgram, inspect},
-    deadheat_model::Program,
+    deadheat_model::{Harness, Program},
 };
 
 use deadheat_engine::{Interrupts, Watcher, environment, unix_seconds};
@@ -17,7 +17,7 @@ use deadheat_model::{
 use super::entries::{BenchmarkRace, Entries, PilotedContenders, function_contenders};
 use super::error::{RaceError, RaceOutcome, not_started, take_over_signals};
 #[cfg(feature = "commands")]
-use super::google_benchmark;
+use super::harness;
 use super::planning::{
     design, looks, plan_for_costs, refuse_unmeasured, refuse_unmeasured_overrides,
     refuse_unwritable,
@@ -121,8 +121,8 @@ fn contenders<'a>(
     interrupts: &'a Interrupts,
 ) -> Result<Box<dyn PilotedContenders + 'a>, RaceError> {
     #[cfg(feature = "commands")]
-    if google_benchmark::holds(&entries.benchmarks) {
-        let contenders = google_benchmark::contenders(race, &entries.benchmarks, interrupts)?;
+    if harness::holds(&entries.benchmarks) {
+        let contenders = harness::contenders(race, &entries.benchmarks, interrupts)?;
         return Ok(Box::new(contenders));
     }
     let contenders = function_contenders(race, &entries.metrics, interrupts)?;
@@ -149,8 +149,8 @@ fn planned(
             blocks_of_quantile(benchmark, &race.settings).map_err(RaceError::Design)?;
         if benchmark.blocks_per_replicate.is_some() && benchmark.keeps_order() {
             return Err(RaceError::Design(format!(
-                "--quantile: benchmark '{}' is one of a Google Benchmark executable, which times \
-                 batches and no single iterations",
+                "--quantile: benchmark '{}' is one of an executable that is launched as it is, whose \
+                 harness times batches and no single iterations",
                 benchmark.name
             )));
         }
@@ -194,11 +194,13 @@ pub(crate) fn smoke_test<E: From<RaceError>>(
     Ok(())
 }
 
-/// Finds out what kind of program this is, and what it can race. What it prints may be `shown`, and
+/// Finds out what kind of program this is, unless the user says its harness, and what it can race.
+/// What it prints may be `shown`, and
 /// `patience` is how long it may take.
 #[cfg(feature = "commands")]
 pub fn inspect_program(
     program: &Program,
+    harness: Option<Harness>,
     shown: bool,
     patience: Option<Duration>,
 ) -> Result<Inspected, RaceError> {
@@ -208,5 +210,6 @@ pub fn inspect_program(
         arguments: program.arguments.iter().map(Into::into).collect(),
         shown,
     };
-    inspect(&program, patience, &interrupts).map_err(|error| not_started(error, &interrupts))
+    inspect(&program, harness, patience, &interrupts)
+        .map_err(|error| not_started(error, &interrupts))
 }

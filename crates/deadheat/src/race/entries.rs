@@ -22,8 +22,8 @@ pub struct BenchmarkRace {
     pub program: Option<WorkerProgram>,
     /// Shows on standard error what other programs print.
     pub shown: bool,
-    /// The settings by which the benchmarks are raced and judged. Blocks of Google Benchmark
-    /// executables are the repetitions in a launch.
+    /// The settings by which the benchmarks are raced and judged. Blocks of
+    /// executables of harnesses are the repetitions in a launch.
     pub settings: RaceSettings,
     /// The run file; `None` for a new one below `.deadheat/runs`.
     pub save: Option<PathBuf>,
@@ -40,9 +40,9 @@ pub struct BenchmarkRace {
 #[derive(Clone, Debug, Default)]
 pub struct Entries {
     /// The benchmarks, their calls as they are before a pilot has completed them: all of
-    /// functions in workers, or all of Google Benchmark executables.
+    /// functions in workers, or all of executables of harnesses.
     pub benchmarks: Vec<Benchmark>,
-    /// The metrics of every sample of a function; Google Benchmark executables have their own.
+    /// The metrics of every sample of a function; executables of harnesses have their own.
     pub metrics: Vec<Metric>,
     /// Benchmarks that somebody might look for.
     pub left_out: Vec<LeftOut>,

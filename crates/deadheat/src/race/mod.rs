@@ -7,7 +7,7 @@ mod confirm;
 mod entries;
 mod error;
 #[cfg(feature = "commands")]
-mod google_benchmark;
+mod harness;
 #[cfg(feature = "reports")]
 mod known_calibration;
 mod planning;
@@ -27,7 +27,7 @@ pub(crate) use confirm::{add_second_race, belong_together, second_path};
 pub use entries::{BenchmarkRace, Entries};
 pub use error::{RaceError, RaceOutcome};
 #[cfg(feature = "commands")]
-pub use google_benchmark::google_benchmark;
+pub use harness::harness_benchmark;
 #[cfg(feature = "reports")]
 pub use known_calibration::{CALIBRATION_VARIABLE, calibration_file};
 #[cfg(feature = "commands")]

@@ -11,7 +11,7 @@ use deadheat_model::{Metric, Origin, RaceSettings, Run, RunHeader, TimeLimit, Wo
 use super::commands::{self, placements};
 use super::entries::{BenchmarkRace, function_contenders};
 use super::error::{RaceError, RaceOutcome, not_started, take_over_signals};
-use super::google_benchmark;
+use super::harness;
 use super::sitting::Sitting;
 
 /// The contents of a recorded race, where it can be taken up again.
@@ -21,8 +21,8 @@ pub enum Resumable {
     Commands,
     /// Functions of programs that speak the worker protocol.
     Workers,
-    /// Benchmarks of Google Benchmark executables.
-    GoogleBenchmark,
+    /// Benchmarks of executables of harnesses.
+    Harness,
 }
 
 impl Resumable {
@@ -41,7 +41,7 @@ impl Resumable {
             |contender| match contender.workload {
                 Workload::Command(_) => Ok(Self::Commands),
                 Workload::Worker(_) => Ok(Self::Workers),
-                Workload::GoogleBenchmark(_) => Ok(Self::GoogleBenchmark),
+                Workload::Harness(_) => Ok(Self::Harness),
                 Workload::Function(_) => Err(refused(
                     "holds functions that their own program raced, and does not say which file that \
                      was; what 'deadheat bench PROGRAM' races can go on",
@@ -69,7 +69,7 @@ pub struct ResumeOptions {
     /// No block starts after so much time from now on; the budget of the plan
     /// was about its first sitting.
     pub budget: Option<Duration>,
-    /// The most time that one sample of a function, or one launch of a Google Benchmark executable,
+    /// The most time that one sample of a function, or one launch of an executable of a harness,
     /// may take; commands keep the limits of their plan.
     pub timeout: Option<Duration>,
     /// Descriptor that the standard output of shown commands goes to.
@@ -135,9 +135,9 @@ pub fn resume_race(
                 .map_err(|error| not_started(error, &interrupts))?;
             go_on(&mut contenders, run)
         }
-        Resumable::GoogleBenchmark => {
+        Resumable::Harness => {
             let run = read_run(path).map_err(RaceError::Resume)?;
-            let mut contenders = google_benchmark::contenders(&race, &[], &interrupts)?;
+            let mut contenders = harness::contenders(&race, &plan.benchmarks, &interrupts)?;
             let mut placements = placements()?;
             placements.remember(&run.placed);
             contenders
@@ -160,9 +160,7 @@ fn refuse_rewritten(path: &Path, old: &RunHeader) -> Result<(), RaceError> {
             // What a command is given may be what it writes.
             Workload::Command(command) => (Path::new(command.words.first()?), &[][..]),
             Workload::Worker(calls) => (&*calls.program.executable, &*calls.program.arguments),
-            Workload::GoogleBenchmark(calls) => {
-                (&*calls.program.executable, &*calls.program.arguments)
-            }
+            Workload::Harness(calls) => (&*calls.program.executable, &*calls.program.arguments),
             Workload::Function(_) | Workload::Recording => return None,
         };
         rewritten_since(program, arguments, started_at)

@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
-use deadheat_model::{Json, Object};
+use deadheat_model::{Harness, Json, Object};
 
-use crate::command_failure::GoogleBenchmarkError;
+use crate::command_failure::HarnessError;
+use crate::contender::harness::adapter::{MOST_NS, Repetition};
 
 /// Fields of a repetition that are not counters of the user.
 const KNOWN: [&str; 19] = [
@@ -29,52 +30,13 @@ const KNOWN: [&str; 19] = [
     "aggregate_unit",
 ];
 
-/// Nanoseconds that a repetition takes at most, some 584 years: more is no time,
-/// and sums of such numbers are none either.
-const MOST_NS: f64 = u64::MAX as f64;
-
-/// One repetition.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Repetition {
-    /// Iterations of all its threads.
-    pub(super) iterations: u64,
-    /// Nanoseconds per iteration.
-    pub(super) wall_ns: f64,
-    pub(super) cpu_ns: f64,
-    pub(super) threads: u32,
-    /// Values of the user's counters; `None` where there is no number. A value
-    /// may be negative.
-    pub(super) counters: Vec<(String, Option<f64>)>,
-}
-
-impl Repetition {
-    /// The value of a counter, when it is one that can be recorded.
-    pub(super) fn counter(&self, name: &str) -> Result<f64, String> {
-        let mut counters = self.counters.iter();
-        match counters.find(|(known, _)| known == name) {
-            Some((_, Some(value))) if *value >= 0.0 => Ok(*value),
-            Some((_, Some(value))) => Err(value.to_string()),
-            Some((_, None)) => Err("no finite number".to_owned()),
-            None => Err("it is not there".to_owned()),
-        }
-    }
-
-    /// Nanoseconds that the whole repetition took.
-    pub(super) fn took_ns(&self) -> f64 {
-        self.wall_ns * self.iterations as f64
-    }
-}
-
 /// The repetitions of one benchmark in a report, in the order they ran; never
 /// none.
-pub(super) fn repetitions(
-    text: &str,
-    benchmark: &str,
-) -> Result<Vec<Repetition>, GoogleBenchmarkError> {
+pub(super) fn repetitions(text: &str, benchmark: &str) -> Result<Vec<Repetition>, HarnessError> {
     let report = Json::parse(&without_odd_numbers(text));
     let report = report.as_ref().and_then(Json::as_object);
     let rows = report.and_then(|report| report.get("benchmarks")?.as_list());
-    let rows = rows.ok_or_else(|| GoogleBenchmarkError::garbled(text))?;
+    let rows = rows.ok_or_else(|| HarnessError::garbled(Harness::GoogleBenchmark, text))?;
     let rows: Vec<&Object> = rows.iter().filter_map(Json::as_object).collect();
     let is_of_it = |row: &&&Object| {
         let named = |field| row.get(field).and_then(Json::as_text) == Some(benchmark);
@@ -89,16 +51,16 @@ pub(super) fn repetitions(
         });
     if single.is_empty() {
         return Err(if aggregates.is_empty() {
-            GoogleBenchmarkError::Missing
+            HarnessError::Missing(Harness::GoogleBenchmark)
         } else {
-            GoogleBenchmarkError::OnlyAggregates
+            HarnessError::OnlyAggregates
         });
     }
     let read = single.iter().enumerate();
     read.map(|(index, row)| repetition(row, index)).collect()
 }
 
-fn repetition(row: &Object, index: usize) -> Result<Repetition, GoogleBenchmarkError> {
+fn repetition(row: &Object, index: usize) -> Result<Repetition, HarnessError> {
     let message = |flag, text| {
         let set = row.get(flag) == Some(&Json::Bool(true));
         let message = row.get(text).and_then(Json::as_text);
@@ -106,12 +68,12 @@ fn repetition(row: &Object, index: usize) -> Result<Repetition, GoogleBenchmarkE
         set.then(|| message.unwrap_or("it gives no reason").to_owned())
     };
     if let Some(message) = message("error_occurred", "error_message") {
-        return Err(GoogleBenchmarkError::Error(message));
+        return Err(HarnessError::Error(message));
     }
     if let Some(message) = message("skipped", "skip_message") {
-        return Err(GoogleBenchmarkError::Skipped(message));
+        return Err(HarnessError::Skipped(message));
     }
-    let no = |field: &'static str| GoogleBenchmarkError::Number {
+    let no = |field: &'static str| HarnessError::Number {
         field,
         repetition: index,
         found: match row.get(field) {
@@ -150,7 +112,7 @@ fn repetition(row: &Object, index: usize) -> Result<Repetition, GoogleBenchmarkE
     Ok(Repetition {
         iterations: iterations as u64,
         wall_ns: time("real_time")?,
-        cpu_ns: time("cpu_time")?,
+        cpu_ns: Some(time("cpu_time")?),
         threads: threads.clamp(1, u64::from(u32::MAX)) as u32,
         counters: counters.collect(),
     })
@@ -233,7 +195,7 @@ mod tests {
         let expected = Repetition {
             iterations: 10,
             wall_ns: 1500.0,
-            cpu_ns: 2000.0,
+            cpu_ns: Some(2000.0),
             threads: 2,
             counters: vec![
                 ("bytes_per_second".to_owned(), Some(8.0)),
@@ -262,9 +224,12 @@ mod tests {
         assert_eq!(repetitions(&text, "a").unwrap().len(), 2);
         assert_eq!(
             repetitions(&report(&[mean]), "a"),
-            Err(GoogleBenchmarkError::OnlyAggregates)
+            Err(HarnessError::OnlyAggregates)
         );
-        assert_eq!(repetitions(&text, "c"), Err(GoogleBenchmarkError::Missing));
+        assert_eq!(
+            repetitions(&text, "c"),
+            Err(HarnessError::Missing(Harness::GoogleBenchmark))
+        );
     }
 
     #[test]
@@ -283,10 +248,10 @@ mod tests {
             )])
         };
         let error = row(r#""error_occurred": true, "error_message": "no \"db\"""#);
-        let expected = GoogleBenchmarkError::Error("no \"db\"".to_owned());
+        let expected = HarnessError::Error("no \"db\"".to_owned());
         assert_eq!(repetitions(&error, "a"), Err(expected));
         let skipped = row(r#""skipped": true, "skip_message": "too old""#);
-        let expected = GoogleBenchmarkError::Skipped("too old".to_owned());
+        let expected = HarnessError::Skipped("too old".to_owned());
         assert_eq!(repetitions(&skipped, "a"), Err(expected));
     }
 
@@ -333,7 +298,10 @@ mod tests {
     fn what_is_no_report_is_quoted() {
         for text in ["hello", "{}", r#"{"benchmarks": 1}"#, r#"{"benchmarks": ["#] {
             let problem = repetitions(text, "a").unwrap_err();
-            assert_eq!(problem, GoogleBenchmarkError::Garbled(text.to_owned()));
+            assert_eq!(
+                problem,
+                HarnessError::garbled(Harness::GoogleBenchmark, text)
+            );
         }
     }
 

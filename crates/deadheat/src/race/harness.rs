@@ -1,14 +1,13 @@
-//! Google Benchmark executables, on their way into a race.
+//! Executables of harnesses that know nothing of deadheat, on their way into a race.
 
 use deadheat_analysis::planned_repetitions;
 use deadheat_engine::{
-    EngineError, FunctionError, GoogleBenchmarkArguments, GoogleBenchmarkContenders,
-    GoogleBenchmarkError, GoogleBenchmarkOptions, GoogleBenchmarkPilot, GoogleBenchmarkSide,
-    Interrupts, OsClock,
+    EngineError, FunctionError, HarnessContenders, HarnessError, HarnessOptions, HarnessPilot,
+    HarnessSide, Interrupts, OsClock, Wishes, repetitions_of_a_launch, wishes,
 };
 use deadheat_model::{
-    Benchmark, Contender, Environment, Front, GoogleBenchmarkCalls, LeftOutReason, NeutralLinks,
-    Plan, Program, RaceSettings, RepetitionLength, Workload,
+    Benchmark, Contender, Environment, Front, Harness, HarnessCalls, LeftOutReason, NeutralLinks,
+    Plan, Program, RaceSettings, Workload,
 };
 
 use super::commands::placements;
@@ -19,20 +18,22 @@ use super::planning::add_own_links;
 /// Replicates of a benchmark on the user's own links, beside neutral ones.
 const OWN_LINK_REPLICATES: u32 = 6;
 
-/// A benchmark before its pilot: for every side the contender's name, the executable with the
-/// arguments of the user, and the name by which it knows the benchmark.
-pub fn google_benchmark<'a>(
+/// A benchmark of a harness before its pilot: for every side the contender's name, the executable
+/// with the arguments of the user, and the name by which it knows the benchmark.
+pub fn harness_benchmark<'a>(
     name: &str,
+    harness: Harness,
     sides: impl IntoIterator<Item = (&'a str, &'a Program, &'a str)>,
 ) -> Benchmark {
     let contender = |(name, program, benchmark): (&str, &Program, &str)| Contender {
         name: name.to_owned(),
-        workload: Workload::GoogleBenchmark(Box::new(GoogleBenchmarkCalls {
+        workload: Workload::Harness(Box::new(HarnessCalls {
+            harness,
             program: program.clone(),
             benchmark: benchmark.to_owned(),
-            length: RepetitionLength::Own,
             repetitions: 1,
             threads: 1,
+            ..HarnessCalls::default()
         })),
     };
     Benchmark {
@@ -42,14 +43,14 @@ pub fn google_benchmark<'a>(
     }
 }
 
-fn calls(contender: &Contender) -> Option<&GoogleBenchmarkCalls> {
+fn calls(contender: &Contender) -> Option<&HarnessCalls> {
     match &contender.workload {
-        Workload::GoogleBenchmark(calls) => Some(calls),
+        Workload::Harness(calls) => Some(calls),
         _ => None,
     }
 }
 
-/// Returns whether benchmarks are those of Google Benchmark executables.
+/// Returns whether benchmarks are those of executables of harnesses.
 pub(super) fn holds(benchmarks: &[Benchmark]) -> bool {
     let mut contenders = benchmarks.iter().flat_map(|one| &one.contenders);
     contenders.any(|contender| calls(contender).is_some())
@@ -59,27 +60,54 @@ pub(super) fn contenders<'a>(
     race: &BenchmarkRace,
     benchmarks: &[Benchmark],
     interrupts: &'a Interrupts,
-) -> Result<GoogleBenchmarkContenders<'a>, RaceError> {
-    let options = GoogleBenchmarkOptions {
+) -> Result<HarnessContenders<'a>, RaceError> {
+    let options = HarnessOptions {
         timeout: race.settings.timeout(Front::Bench),
         pinning: race.settings.pinning(Front::Bench),
         seed: race.settings.seed(),
         shown: race.shown,
+        harnesses: harnesses(benchmarks),
         wanted: wanted(benchmarks, race.settings.blocks)?,
     };
-    GoogleBenchmarkContenders::new(options, interrupts).map_err(RaceError::NotStarted)
+    HarnessContenders::new(options, interrupts).map_err(RaceError::NotStarted)
+}
+
+/// The harnesses of these benchmarks, each once.
+fn harnesses(benchmarks: &[Benchmark]) -> Vec<Harness> {
+    let contenders = benchmarks.iter().flat_map(|one| &one.contenders);
+    let mut found = Vec::new();
+    for calls in contenders.filter_map(calls) {
+        if !found.contains(&calls.harness) {
+            found.push(calls.harness);
+        }
+    }
+    found
 }
 
 /// Reads what the user's own arguments ask for. Those of one side count for
 /// both: repetitions of another length say something else.
-fn wanted(
-    benchmarks: &[Benchmark],
-    blocks: Option<u32>,
-) -> Result<GoogleBenchmarkArguments, RaceError> {
-    let mut wanted = GoogleBenchmarkArguments::default();
+fn wanted(benchmarks: &[Benchmark], blocks: Option<u32>) -> Result<Wishes, RaceError> {
+    if let Some(blocks) = blocks {
+        for harness in harnesses(benchmarks) {
+            let (fewest, most) = repetitions_of_a_launch(harness);
+            if !(fewest..=most).contains(&blocks) {
+                let bound = if blocks < fewest {
+                    format!("{fewest} at least")
+                } else {
+                    format!("{most} at most")
+                };
+                return Err(RaceError::Design(format!(
+                    "--blocks {blocks}: blocks of executables of {} are the repetitions in a \
+                     launch, which are {bound}",
+                    harness.name()
+                )));
+            }
+        }
+    }
+    let mut wanted = Wishes::default();
     let contenders = benchmarks.iter().flat_map(|one| &one.contenders);
     for calls in contenders.filter_map(calls) {
-        let read = GoogleBenchmarkArguments::read(&calls.program.arguments)
+        let read = wishes(calls.harness, &calls.program.arguments)
             .map_err(|problem| RaceError::Design(problem.to_string()))?;
         wanted.length = wanted.length.or(read.length);
         wanted.repetitions = wanted.repetitions.or(read.repetitions);
@@ -90,7 +118,7 @@ fn wanted(
 
 /// Decides how many repetitions a launch has, where nobody said, and gives back the nanoseconds that
 /// a replicate of so many launches costs.
-fn complete(piloted: &mut GoogleBenchmarkPilot, launches: usize) -> f64 {
+fn complete(piloted: &mut HarnessPilot, launches: usize) -> f64 {
     let (launch_ns, repetition_ns) = (piloted.launch_ns, piloted.repetition_ns);
     if let Some(most) = piloted.most_repetitions {
         let planned = planned_repetitions(launch_ns, repetition_ns, &piloted.launches_ns);
@@ -104,9 +132,9 @@ fn complete(piloted: &mut GoogleBenchmarkPilot, launches: usize) -> f64 {
     launches as f64 * (launch_ns + f64::from(repetitions) * repetition_ns) + priming_ns
 }
 
-impl PilotedContenders for GoogleBenchmarkContenders<'_> {
+impl PilotedContenders for HarnessContenders<'_> {
     fn called(&self) -> &'static str {
-        "Google Benchmark executables, whose counters are shown beside the verdict,"
+        "these executables, whose counters are shown beside the verdict,"
     }
 
     fn blocks(&self, _settings: &RaceSettings) -> u32 {
@@ -121,18 +149,19 @@ impl PilotedContenders for GoogleBenchmarkContenders<'_> {
     ) -> Result<Option<f64>, EngineError> {
         // A control is launched as its baseline is.
         let rivals = &benchmark.contenders[..benchmark.rivals()];
-        let sides: Vec<GoogleBenchmarkSide<'_>> = rivals
+        let sides: Vec<HarnessSide<'_>> = rivals
             .iter()
             .filter_map(|contender| {
                 let calls = calls(contender)?;
-                Some(GoogleBenchmarkSide {
+                Some(HarnessSide {
                     contender: &contender.name,
+                    harness: calls.harness,
                     program: &calls.program,
                     benchmark: &calls.benchmark,
                 })
             })
             .collect();
-        let piloted = GoogleBenchmarkContenders::pilot(self, index, &benchmark.name, &sides);
+        let piloted = HarnessContenders::pilot(self, index, &benchmark.name, &sides);
         // That of one whose pilot failed.
         benchmark.blocks_per_replicate = Some(1);
         let mut piloted = piloted?;
@@ -142,7 +171,7 @@ impl PilotedContenders for GoogleBenchmarkContenders<'_> {
         benchmark.counters = piloted.counters;
         let found = piloted.calls.into_iter().chain(first);
         for (contender, calls) in benchmark.contenders.iter_mut().zip(found) {
-            contender.workload = Workload::GoogleBenchmark(Box::new(calls));
+            contender.workload = Workload::Harness(Box::new(calls));
         }
         Ok(Some(cost_ns))
     }
@@ -151,12 +180,12 @@ impl PilotedContenders for GoogleBenchmarkContenders<'_> {
         let EngineError::Function(failure) = error else {
             return None;
         };
-        let FunctionError::GoogleBenchmark(cause) = &failure.cause else {
+        let FunctionError::Harness(cause) = &failure.cause else {
             return None;
         };
         match &cause.what {
-            GoogleBenchmarkError::Skipped(message) => Some(LeftOutReason::Skipped(message.clone())),
-            GoogleBenchmarkError::NotAlike { .. } => {
+            HarnessError::Skipped(message) => Some(LeftOutReason::Skipped(message.clone())),
+            HarnessError::NotAlike { .. } | HarnessError::Several(_) => {
                 let contender = failure.contender.as_deref().unwrap_or_default();
                 let reason = format!("'{contender}' {}", cause.what);
                 Some(LeftOutReason::NotAlike(reason))
@@ -176,7 +205,7 @@ impl PilotedContenders for GoogleBenchmarkContenders<'_> {
         add_own_links(plan, OWN_LINK_REPLICATES, |of| {
             placements.possible(of) && !failed(of)
         });
-        GoogleBenchmarkContenders::enter(self, plan, placements).map_err(RaceError::NotStarted)?;
+        HarnessContenders::enter(self, plan, placements).map_err(RaceError::NotStarted)?;
         Ok(self.neutral_links().to_vec())
     }
 
@@ -195,9 +224,11 @@ impl PilotedContenders for GoogleBenchmarkContenders<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use deadheat_model::RepetitionLength;
 
-    fn piloted(spread: f64, most_repetitions: Option<u32>) -> GoogleBenchmarkPilot {
-        let calls = || GoogleBenchmarkCalls {
+    fn piloted(spread: f64, most_repetitions: Option<u32>) -> HarnessPilot {
+        let calls = || HarnessCalls {
+            harness: Harness::GoogleBenchmark,
             program: Program {
                 executable: "bench".into(),
                 arguments: Vec::new(),
@@ -208,7 +239,7 @@ mod tests {
             threads: 1,
         };
         let times = [1.0, -1.0, 1.0, -1.0].map(|sign| 1e3 * (1.0 + sign * spread));
-        GoogleBenchmarkPilot {
+        HarnessPilot {
             calls: vec![calls(), calls()],
             counters: Vec::new(),
             launches_ns: vec![times.to_vec(); 2],

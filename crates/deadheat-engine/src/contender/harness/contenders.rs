@@ -1,15 +1,15 @@
-//! The benchmarks of Google Benchmark executables, raced launch by launch.
+//! The benchmarks of executables of harnesses, raced launch by launch.
 
 use deadheat_model::{
-    Block, BlockRecord, Contender, Flags, GoogleBenchmarkCalls, Metric, NeutralLinks, Placed, Plan,
-    Sample, Slot, Workload,
+    Block, BlockRecord, Contender, Flags, HarnessCalls, Metric, NeutralLinks, Placed, Plan, Sample,
+    Slot, Workload,
 };
 
-use super::arguments::GoogleBenchmarkOptions;
-use super::launch::{Launch, Launcher, failure, problem_of};
-use super::pilot::{GoogleBenchmarkPilot, GoogleBenchmarkSide, IterationSupport, Piloting};
-use super::report::Repetition;
-use crate::command_failure::GoogleBenchmarkError;
+use super::adapter::Repetition;
+use super::adapters::adapter;
+use super::launch::{HarnessOptions, Launch, Launcher, failure, problem_of};
+use super::pilot::{HarnessPilot, HarnessSide, IterationSupport, Piloting};
+use crate::command_failure::HarnessError;
 use crate::error::EngineError;
 use crate::executable::Variant;
 use crate::interrupt::Interrupts;
@@ -19,14 +19,15 @@ use crate::placement::{Placements, StartsFrom};
 use crate::random::{Purpose, below};
 use crate::session::Contenders;
 
-/// The metrics that are reported of every repetition.
+/// The metrics that are reported of every repetition; the first alone where a harness of the race
+/// tells no CPU time.
 const METRICS: [Metric; 2] = [Metric::Wall, Metric::Cpu];
 
 /// A benchmark of the plan.
 #[derive(Debug)]
 struct Entered {
     name: String,
-    contenders: Vec<(String, GoogleBenchmarkCalls)>,
+    contenders: Vec<(String, HarnessCalls)>,
     counters: Vec<Metric>,
 }
 
@@ -38,10 +39,11 @@ struct Measured {
     slots: Vec<Vec<Repetition>>,
 }
 
-/// The benchmarks of Google Benchmark executables. A replicate is one launch
+/// The benchmarks of executables of harnesses. A replicate is one launch
 /// for every slot of a block; the repetitions of the launches are its blocks.
-pub struct GoogleBenchmarkContenders<'a> {
+pub struct HarnessContenders<'a> {
     launcher: Launcher<'a>,
+    metrics: &'static [Metric],
     iteration_support: IterationSupport,
     benchmarks: Vec<Entered>,
     placements: Placements,
@@ -53,13 +55,13 @@ pub struct GoogleBenchmarkContenders<'a> {
     measured: Option<Measured>,
 }
 
-impl<'a> GoogleBenchmarkContenders<'a> {
+impl<'a> HarnessContenders<'a> {
     /// Finds the cores; starts nothing yet.
-    pub fn new(
-        options: GoogleBenchmarkOptions,
-        interrupts: &'a Interrupts,
-    ) -> Result<Self, EngineError> {
+    pub fn new(options: HarnessOptions, interrupts: &'a Interrupts) -> Result<Self, EngineError> {
+        let mut harnesses = options.harnesses.iter();
+        let told = harnesses.all(|harness| adapter(*harness).tells_cpu_time());
         Ok(Self {
+            metrics: if told { &METRICS } else { &METRICS[..1] },
             launcher: Launcher::new(options, interrupts)?,
             iteration_support: IterationSupport::default(),
             benchmarks: Vec::new(),
@@ -83,8 +85,8 @@ impl<'a> GoogleBenchmarkContenders<'a> {
         &mut self,
         index: usize,
         benchmark: &str,
-        sides: &[GoogleBenchmarkSide<'_>],
-    ) -> Result<GoogleBenchmarkPilot, EngineError> {
+        sides: &[HarnessSide<'_>],
+    ) -> Result<HarnessPilot, EngineError> {
         let piloting = Piloting {
             launcher: &mut self.launcher,
             iteration_support: &mut self.iteration_support,
@@ -102,8 +104,8 @@ impl<'a> GoogleBenchmarkContenders<'a> {
         let mut benchmarks = Vec::new();
         for benchmark in &plan.benchmarks {
             let calls = |contender: &Contender| match &contender.workload {
-                Workload::GoogleBenchmark(calls) => {
-                    Ok((contender.name.clone(), GoogleBenchmarkCalls::clone(calls)))
+                Workload::Harness(calls) => {
+                    Ok((contender.name.clone(), HarnessCalls::clone(calls)))
                 }
                 _ => Err(EngineError::NotRunnable {
                     benchmark: benchmark.name.clone(),
@@ -158,7 +160,7 @@ impl<'a> GoogleBenchmarkContenders<'a> {
         Ok(())
     }
 
-    /// One launch with one repetition, discarded.
+    /// One launch with as few repetitions as it can have, discarded.
     fn once(
         &mut self,
         block: &Block,
@@ -169,9 +171,11 @@ impl<'a> GoogleBenchmarkContenders<'a> {
         let benchmark = &self.benchmarks[block.benchmark];
         let path_padding = self.path_padding(block);
         let moment = Moment::of(block, None);
+        let launch = benchmark.launch(contender, moment, variant, path_padding, padding);
+        let (least, _) = launch.adapter.repetitions_of_a_launch();
         let launch = Launch {
-            repetitions: 1,
-            ..benchmark.launch(contender, moment, variant, path_padding, padding)
+            repetitions: least,
+            ..launch
         };
         self.launcher.launch(&launch).map(|_| ())
     }
@@ -206,14 +210,14 @@ impl<'a> GoogleBenchmarkContenders<'a> {
         let found = repetitions.len();
         let expected = launch.repetitions;
         if found != expected as usize {
-            let problem = GoogleBenchmarkError::Repetitions { found, expected };
+            let problem = HarnessError::Repetitions { found, expected };
             return Err(failure(&launch, problem));
         }
         for (repetition, row) in repetitions.iter().enumerate() {
             for counter in &benchmark.counters {
                 let counter = counter.name();
                 if let Err(found) = row.counter(counter) {
-                    let problem = GoogleBenchmarkError::Counter {
+                    let problem = HarnessError::Counter {
                         counter: counter.to_owned(),
                         repetition,
                         found,
@@ -239,6 +243,7 @@ impl Entered {
         let (name, calls) = &self.contenders[contender];
         Launch {
             position: (&self.name, name, moment),
+            adapter: adapter(calls.harness),
             program: &calls.program,
             benchmark: &calls.benchmark,
             length: calls.length,
@@ -250,9 +255,9 @@ impl Entered {
     }
 }
 
-impl Contenders for GoogleBenchmarkContenders<'_> {
+impl Contenders for HarnessContenders<'_> {
     fn metrics(&self) -> &[Metric] {
-        &METRICS
+        self.metrics
     }
 
     fn run(&mut self, block: &Block, record: &mut BlockRecord) -> Result<(), EngineError> {
@@ -275,12 +280,12 @@ impl Contenders for GoogleBenchmarkContenders<'_> {
                 iterations: row.iterations,
             });
             let iterations = row.iterations as f64;
-            record
-                .values
-                .extend([row.wall_ns * iterations, row.cpu_ns * iterations]);
+            let times = [Some(row.wall_ns), row.cpu_ns].into_iter().flatten();
+            let times = times.take(self.metrics.len());
+            record.values.extend(times.map(|time| time * iterations));
             // Counters are not divided by the iterations: whether one adds up
-            // is known to nobody but its author, who asks Google Benchmark to
-            // divide it where it does.
+            // is known to nobody but its author, who asks the harness to divide
+            // it where it does.
             let counted = counters.iter().map(|counter| row.counter(counter.name()));
             record.values.extend(counted.flatten());
         }
@@ -301,7 +306,7 @@ impl Contenders for GoogleBenchmarkContenders<'_> {
     }
 }
 
-impl StartsFrom for GoogleBenchmarkContenders<'_> {
+impl StartsFrom for HarnessContenders<'_> {
     fn start_from(
         &mut self,
         _benchmark: usize,
@@ -312,7 +317,7 @@ impl StartsFrom for GoogleBenchmarkContenders<'_> {
         Ok(())
     }
 
-    /// One repetition is launched.
+    /// The fewest repetitions are launched.
     fn flaw(
         &mut self,
         block: &Block,

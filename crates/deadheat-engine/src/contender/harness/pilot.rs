@@ -4,21 +4,16 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use deadheat_model::{GoogleBenchmarkCalls, Metric, Program, RepetitionLength};
+use deadheat_model::{Harness, HarnessCalls, Metric, Program, RepetitionLength};
 
-use super::launch::{
-    Launch, Launcher, failure, has_own_length, named_threads, own_repetitions, problem_of,
-    startable,
-};
-use super::report::Repetition;
-use crate::command_failure::GoogleBenchmarkError;
+use super::adapter::{HarnessAdapter, Repetition};
+use super::adapters::adapter;
+use super::launch::{Launch, Launcher, failure, problem_of, startable};
+use crate::command_failure::HarnessError;
 use crate::error::EngineError;
 use crate::order::Moment;
 use crate::subprocess::Ending;
 
-/// Seconds that a repetition takes at least, unless one iteration takes
-/// longer: a few thousand times the step of any clock.
-const REPETITION_SECONDS: f64 = 0.003;
 /// Nanoseconds that a repetition of the slower side should take at most.
 const LONGEST_REPETITION_NS: f64 = 50e6;
 /// Repetitions of a launch of the pilot at most: enough to see how much they
@@ -29,20 +24,28 @@ const LAUNCH_NS: f64 = 200e6;
 
 /// One side of a benchmark.
 #[derive(Clone, Copy, Debug)]
-pub struct GoogleBenchmarkSide<'a> {
+pub struct HarnessSide<'a> {
     /// The contender's name.
     pub contender: &'a str,
+    /// The harness of the program.
+    pub harness: Harness,
     /// The program that is launched.
     pub program: &'a Program,
     /// The benchmark, by which the program knows it.
     pub benchmark: &'a str,
 }
 
+impl HarnessSide<'_> {
+    fn adapter(&self) -> &'static dyn HarnessAdapter {
+        adapter(self.harness)
+    }
+}
+
 /// The findings of the pilot of one benchmark.
 #[derive(Clone, Debug, PartialEq)]
-pub struct GoogleBenchmarkPilot {
+pub struct HarnessPilot {
     /// The launches of each side, in the order asked for.
-    pub calls: Vec<GoogleBenchmarkCalls>,
+    pub calls: Vec<HarnessCalls>,
     /// Counters that all sides give.
     pub counters: Vec<Metric>,
     /// Times of an iteration, in nanoseconds, of the repetitions of the last
@@ -64,8 +67,12 @@ pub(super) struct IterationSupport(Vec<(PathBuf, bool)>);
 
 impl IterationSupport {
     /// Returns whether all of these do; `None` when that is not known.
-    fn of_all(&self, sides: &[GoogleBenchmarkSide<'_>]) -> Option<bool> {
-        let known: Vec<Option<bool>> = sides.iter().map(|side| self.of(side.program)).collect();
+    fn of_all(&self, sides: &[HarnessSide<'_>]) -> Option<bool> {
+        let known = sides.iter().map(|side| {
+            let by_harness = side.adapter().counts_iterations();
+            by_harness.or_else(|| self.of(side.program))
+        });
+        let known: Vec<Option<bool>> = known.collect();
         if known.contains(&Some(false)) {
             Some(false)
         } else {
@@ -116,28 +123,34 @@ pub(super) struct Piloting<'p, 'a> {
     pub(super) launcher: &'p mut Launcher<'a>,
     pub(super) iteration_support: &'p mut IterationSupport,
     pub(super) benchmark: &'p str,
-    pub(super) sides: &'p [GoogleBenchmarkSide<'p>],
+    pub(super) sides: &'p [HarnessSide<'p>],
 }
 
 impl<'p> Piloting<'p, '_> {
-    pub(super) fn pilot(mut self, index: usize) -> Result<GoogleBenchmarkPilot, EngineError> {
-        let named = self.sides.iter().map(|side| named_threads(side.benchmark));
+    pub(super) fn pilot(mut self, index: usize) -> Result<HarnessPilot, EngineError> {
+        let named = self
+            .sides
+            .iter()
+            .map(|side| side.adapter().threads(side.benchmark));
         let threads = named.max().unwrap_or(1);
         self.launcher.settle([index as u64, u64::MAX, 0], threads)?;
         let wanted = self.launcher.options.wanted.clone();
-        let free = wanted
-            .length
-            .unwrap_or(RepetitionLength::Seconds(REPETITION_SECONDS));
+        let adapters = || self.sides.iter().map(HarnessSide::adapter);
+        let seconds = adapters().map(HarnessAdapter::repetition_seconds);
+        let seconds = seconds.fold(0.0, f64::max);
+        let free = wanted.length.unwrap_or(RepetitionLength::Seconds(seconds));
+        let fewest = adapters().map(|adapter| adapter.repetitions_of_a_launch().0);
+        let fewest = fewest.max().unwrap_or(1);
+        let usual = adapters().find_map(HarnessAdapter::usual_repetitions);
         let mut lengths = self.lengths(free);
         let mut tried = Vec::new();
         for (side, length) in lengths.iter().enumerate() {
-            tried.push(self.attempt(side, *length, 1)?);
+            tried.push(self.attempt(side, *length, fewest)?);
         }
-        let own = self.own_repetitions(&tried, &lengths)?;
+        let own = self.own_repetitions(&tried, &lengths, fewest)?;
+        let said = own.or(wanted.repetitions).or(usual);
         let slowest_ns = tried.iter().map(Tried::slowest_ns).fold(0.0, f64::max);
-        let mut repetitions = own
-            .or(wanted.repetitions)
-            .unwrap_or_else(|| repetitions_that_fit(slowest_ns));
+        let mut repetitions = said.unwrap_or_else(|| repetitions_that_fit(slowest_ns));
         let mut counted = false;
         if wanted.length.is_none() && lengths.contains(&free) {
             // With one repetition nothing more is launched to find out.
@@ -149,13 +162,13 @@ impl<'p> Piloting<'p, '_> {
         }
         let mut seen = tried;
         let mut repetition_ns = slowest_ns;
-        let mut can_repeat = own.or(wanted.repetitions).is_none();
+        let mut can_repeat = said.is_none();
         while repetitions > 1 || counted {
             match self.rehearsal(&lengths, repetitions, counted)? {
                 Rehearsed::Well(rehearsed) => {
                     let cost = cost_of_repetition(&seen, &rehearsed);
                     repetition_ns = repetition_ns.max(cost);
-                    if own.or(wanted.repetitions).is_none() {
+                    if said.is_none() {
                         repetitions = repetitions.min(repetitions_that_fit(cost));
                     }
                     seen.extend(rehearsed);
@@ -176,7 +189,8 @@ impl<'p> Piloting<'p, '_> {
         let threads = seen.iter().flat_map(|tried| &tried.repetitions);
         let threads = threads.map(|row| row.threads).max().unwrap_or(1);
         let calls = self.sides.iter().zip(lengths);
-        let calls = calls.map(|(side, length)| GoogleBenchmarkCalls {
+        let calls = calls.map(|(side, length)| HarnessCalls {
+            harness: side.harness,
             program: Program {
                 // As the launches here, so that others find the same file.
                 executable: startable(&side.program.executable),
@@ -191,7 +205,7 @@ impl<'p> Piloting<'p, '_> {
         let beside = latest
             .iter()
             .map(|tried| (tried.took_ns - tried.repetitions.len() as f64 * repetition_ns).max(0.0));
-        Ok(GoogleBenchmarkPilot {
+        Ok(HarnessPilot {
             calls: calls.collect(),
             counters,
             launch_ns: beside.sum::<f64>() / latest.len().max(1) as f64,
@@ -206,7 +220,7 @@ impl<'p> Piloting<'p, '_> {
     /// else this.
     fn lengths(&self, free: RepetitionLength) -> Vec<RepetitionLength> {
         let lengths = self.sides.iter().map(|side| {
-            if has_own_length(side.benchmark) {
+            if side.adapter().has_own_length(side.benchmark) {
                 RepetitionLength::Own
             } else {
                 free
@@ -235,6 +249,7 @@ impl<'p> Piloting<'p, '_> {
         let of = &self.sides[side];
         Launch {
             position: (self.benchmark, of.contender, Moment::Pilot),
+            adapter: of.adapter(),
             program: of.program,
             benchmark: of.benchmark,
             length,
@@ -251,18 +266,20 @@ impl<'p> Piloting<'p, '_> {
         &self,
         tried: &[Tried],
         lengths: &[RepetitionLength],
+        asked: u32,
     ) -> Result<Option<u32>, EngineError> {
         let mut all: Option<u32> = None;
         for (side, tried) in tried.iter().enumerate() {
             let found = tried.repetitions.len() as u32;
-            let says = own_repetitions(self.sides[side].benchmark);
-            if found == 1 && says != Some(1) {
+            let of = &self.sides[side];
+            let says = of.adapter().own_repetitions(of.benchmark);
+            if found == asked && says != Some(asked) {
                 continue;
             }
             match all {
                 Some(baseline) if baseline != found => {
-                    let launch = self.launch_of(side, lengths[side], 1);
-                    let problem = GoogleBenchmarkError::NotAlike { found, baseline };
+                    let launch = self.launch_of(side, lengths[side], asked);
+                    let problem = HarnessError::NotAlike { found, baseline };
                     return Err(failure(&launch, problem));
                 }
                 _ => all = Some(found),
@@ -285,14 +302,14 @@ impl<'p> Piloting<'p, '_> {
             let tried = match self.attempt(side, *length, repetitions) {
                 Ok(tried) => tried,
                 Err(error) => match problem_of(&error) {
-                    Some(GoogleBenchmarkError::Process {
+                    Some(HarnessError::Process {
                         ending: Ending::Exited(_),
                         ..
                     }) if counted && known.is_none() => {
                         self.iteration_support.note(program, false);
                         return Ok(Rehearsed::NotCounting);
                     }
-                    Some(GoogleBenchmarkError::OnlyAggregates) if repetitions > 1 => {
+                    Some(HarnessError::OnlyAggregates) if repetitions > 1 => {
                         return Ok(Rehearsed::OnlyAggregates);
                     }
                     _ => return Err(error),
@@ -314,7 +331,7 @@ impl<'p> Piloting<'p, '_> {
             if found != repetitions as usize {
                 let launch = self.launch_of(side, *length, repetitions);
                 let expected = repetitions;
-                let problem = GoogleBenchmarkError::Repetitions { found, expected };
+                let problem = HarnessError::Repetitions { found, expected };
                 return Err(failure(&launch, problem));
             }
             rehearsed.push(tried);
@@ -352,7 +369,11 @@ fn repetitions_that_fit(repetition_ns: f64) -> u32 {
 /// reports where it makes its input anew or stops its clock.
 fn cost_of_repetition(single: &[Tried], several: &[Tried]) -> f64 {
     let costs = single.iter().zip(several).map(|(single, several)| {
-        match several.repetitions.len() - single.repetitions.len() {
+        match several
+            .repetitions
+            .len()
+            .saturating_sub(single.repetitions.len())
+        {
             0 => 0.0,
             more => (several.took_ns - single.took_ns).max(0.0) / more as f64,
         }
@@ -377,7 +398,7 @@ mod tests {
         let row = Repetition {
             iterations,
             wall_ns,
-            cpu_ns: wall_ns,
+            cpu_ns: Some(wall_ns),
             threads: 1,
             counters: Vec::new(),
         };

@@ -1,0 +1,158 @@
+//! Suites of criterion and divan, raced as they are, and executables of harnesses that go wrong.
+
+mod common;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use common::{Finished, Track, text};
+use serde_json::Value;
+
+/// Builds the suites of `examples/suites`, and again with more work in every benchmark. Returns the
+/// executables called `target`, the ordinary one first.
+fn built(target: &str) -> [PathBuf; 2] {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    ["", "slower"].map(|features| {
+        let done = Command::new(env!("CARGO"))
+            .args(["bench", "--no-run", "--locked", "--message-format", "json"])
+            .args(["--features", features, "--bench", target])
+            .arg("--manifest-path")
+            .arg(repository.join("examples/suites/Cargo.toml"))
+            .arg("--target-dir")
+            .arg(repository.join("target/suites"))
+            .output()
+            .unwrap();
+        let done = Finished::from(done);
+        let lines = done.succeeds().stdout.lines();
+        let messages = lines.filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let mut executables = messages.filter_map(|message| {
+            let executable = message["executable"].as_str()?;
+            Some(PathBuf::from(executable))
+        });
+        executables.next().unwrap()
+    })
+}
+
+/// A race as JSON in a folder of its own for temporary files, in which nothing is left.
+#[track_caller]
+fn raced(track: &Track, code: i32, words: &[&str]) -> Value {
+    let temporary = track.path("temporary");
+    fs::create_dir_all(&temporary).unwrap();
+    let options = ["--json", "-q", "--max-replicates", "6"];
+    let done = track
+        .command()
+        .arg("bench")
+        .args(words)
+        .args(options)
+        .env("TMPDIR", &temporary)
+        .output()
+        .unwrap();
+    let done = Finished::from(done);
+    assert_eq!(done.code, Some(code), "{done:?}");
+    assert_eq!(temporary.read_dir().unwrap().count(), 0);
+    done.json()
+}
+
+/// The benchmarks that are slower.
+fn slower(answer: &Value) -> Vec<&str> {
+    let benchmarks = answer["benchmarks"].as_array().unwrap().iter();
+    let slower = benchmarks.filter(|one| one["verdict"] == "slower");
+    slower
+        .map(|one| one["benchmark"].as_str().unwrap())
+        .collect()
+}
+
+const ODD: &str = "odd/name with \"quotes\" (and) [a-z]* $'";
+
+#[test]
+fn a_suite_of_criterion_races_as_it_is() {
+    let [old, new] = built("with_criterion");
+    let track = Track::new();
+    let answer = raced(&track, 3, &[text(&old), text(&new)]);
+    let expected = [
+        "plain",
+        ODD,
+        "sized/chain/100",
+        "sized/chain/1000",
+        "sized/twenty samples",
+    ];
+    assert_eq!(slower(&answer), expected, "{answer}");
+    let failures = answer["failures"].to_string();
+    assert!(failures.contains("out of luck"), "{failures}");
+    let left_out = answer["left_out"].to_string();
+    assert!(
+        left_out.contains("gone") && left_out.contains("twice"),
+        "{left_out}"
+    );
+    let one = raced(&track, 0, &[text(&old), text(&new), ODD, "--exact"]);
+    assert_eq!(slower(&one), [ODD]);
+    let named = ["--harness", "criterion", "plain"];
+    let named = raced(&track, 0, &[&[text(&old), text(&new)], &named[..]].concat());
+    assert_eq!(slower(&named), ["plain"]);
+}
+
+#[test]
+fn a_suite_of_divan_races_as_it_is() {
+    let [old, new] = built("with_divan");
+    let track = Track::new();
+    let answer = raced(&track, 3, &[text(&old), text(&new)]);
+    let mut found = slower(&answer);
+    found.sort_unstable();
+    let prefix = "with_divan::";
+    let expected =
+        [ODD, "plain", "sized::100", "sized::1000"].map(|name| format!("{prefix}{name}"));
+    assert_eq!(found, expected, "{answer}");
+    let failures = answer["failures"].to_string();
+    assert!(failures.contains("out of luck"), "{failures}");
+    let left_out = answer["left_out"].to_string();
+    assert!(left_out.contains("t=2"), "{left_out}");
+}
+
+/// A script that answers as criterion does, and does this when it is launched.
+fn pretended(track: &Track, name: &str, launched: &str) -> String {
+    let script = format!(
+        "#!/bin/sh\ncase \"$*\" in\n\
+         *benchmark_list_tests*) echo \"error: unexpected argument found\" >&2; exit 2;;\n\
+         *--help*) echo '--nresamples --save-baseline --measurement-time';;\n\
+         *--list*) printf 'a b/c: benchmark\\ngood: benchmark\\n';;\n\
+         *' good') set=$CRITERION_HOME/good/new; mkdir -p $set\n\
+         echo '{{\"full_id\":\"good\"}}' > $set/benchmark.json\n\
+         echo '{{\"iters\":[1,2,3,4,5,6,7,8,9,10],\"times\":[11,20,33,41,50,61,70,80,92,100]}}' > $set/sample.json;;\n\
+         *) set=$CRITERION_HOME/a_b/c/new; mkdir -p $set\n{launched}\nesac\n"
+    );
+    let path = track.path(name);
+    fs::write(&path, script).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    format!("./{name}")
+}
+
+#[test]
+fn a_benchmark_that_goes_wrong_is_told_and_the_others_go_on() {
+    for (launched, told) in [
+        ("rmdir $set", "ran no benchmark of this name"),
+        (
+            "echo '{\"full_id\":\"a b/c\"}' > $set/benchmark.json",
+            "left no sample.json in CRITERION_HOME",
+        ),
+        (
+            "echo '{\"full_id\":\"a b/c\"}' > $set/benchmark.json; echo '{\"rows\":[]}' > $set/sample.json",
+            "not a benchmark.json or sample.json of criterion",
+        ),
+        (
+            "echo out of luck >&2; exit 101",
+            "exit code 101, saying: out of luck",
+        ),
+        ("sleep 1000", "did not end within 700ms"),
+    ] {
+        let track = Track::new();
+        let programs = ["old", "new"].map(|name| pretended(&track, name, launched));
+        let words = [&programs[0], &programs[1], "--timeout", "700ms"];
+        let answer = raced(&track, 3, &words);
+        let failures = answer["failures"].to_string();
+        assert!(failures.contains(told), "{told}: {failures}");
+        assert!(failures.contains("--exact -- 'a b/c'"), "{failures}");
+        assert_eq!(answer["benchmarks"][0]["benchmark"], "good", "{answer}");
+    }
+}

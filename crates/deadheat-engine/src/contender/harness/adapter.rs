@@ -1,0 +1,270 @@
+//! The one trait of all harnesses: what an adapter says of its harness, and what it is given.
+
+use std::path::{Path, PathBuf};
+
+use deadheat_model::{Harness, Program, RepetitionLength};
+
+use crate::command_failure::HarnessError;
+
+/// A harness, as far as races need to know it: whether a program is of it, what a launch is told,
+/// and what the launch yields. Everything else is common to all of them.
+pub(crate) trait HarnessAdapter: Sync {
+    /// The harness that this is about.
+    fn harness(&self) -> Harness;
+
+    /// Arguments that make a program of this harness say what it is, and do nothing else.
+    fn question(&self) -> &'static [&'static str];
+
+    /// Returns whether a program that answers the question so, on its standard output and error,
+    /// is of this harness.
+    fn recognises(&self, answer: &str) -> bool;
+
+    /// The question for the benchmarks, behind the arguments of the user: arguments, and variables
+    /// of the environment.
+    fn listing(
+        &self,
+    ) -> (
+        &'static [&'static str],
+        &'static [(&'static str, &'static str)],
+    );
+
+    /// The benchmarks of such a listing, in its order. A name that stands there twice cannot be
+    /// raced.
+    fn listed(&self, printed: &str) -> Vec<String>;
+
+    /// Reads what the user's own arguments ask for.
+    fn wishes(&self, arguments: &[String]) -> Result<Wishes, ArgumentError>;
+
+    /// The way by which the results of a launch come.
+    fn results(&self) -> ResultsBy;
+
+    /// The arguments behind the user's. They alone stand in messages as well, so that anybody can
+    /// launch the same benchmark again.
+    fn arguments(&self, ask: &Ask<'_>) -> Vec<String>;
+
+    /// The arguments that say where results go, to a descriptor by its path.
+    fn arguments_for_results(&self, _path: &str) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Variables of the environment that are set, with `folder` for results where these come in
+    /// one, or taken out of it.
+    fn environment(&self, _folder: &str) -> Vec<(&'static str, Option<String>)> {
+        Vec::new()
+    }
+
+    /// The folder in which the program is started, unless it is deadheat's own.
+    fn working_folder(&self, _program: &Program) -> Option<PathBuf> {
+        None
+    }
+
+    /// Reads the repetitions of a launch that ended well, in the order they ran, at least one.
+    fn repetitions(
+        &self,
+        ask: &Ask<'_>,
+        yielded: &Yielded,
+    ) -> Result<Vec<Repetition>, HarnessError>;
+
+    /// Returns whether the harness tells the CPU time of its repetitions.
+    fn tells_cpu_time(&self) -> bool {
+        false
+    }
+
+    /// The fewest and the most repetitions that a launch can have.
+    fn repetitions_of_a_launch(&self) -> (u32, u32) {
+        (1, u32::MAX)
+    }
+
+    /// The repetitions of a launch where nobody says; `None` where a pilot finds how many pay.
+    fn usual_repetitions(&self) -> Option<u32> {
+        None
+    }
+
+    /// Seconds that a repetition lasts where nobody says.
+    fn repetition_seconds(&self) -> f64 {
+        0.003
+    }
+
+    /// Returns whether a launch can be told a number of iterations; `None` where some releases
+    /// can, which is then tried.
+    fn counts_iterations(&self) -> Option<bool>;
+
+    /// Returns whether the source of the benchmark says how long a repetition is, as its name tells.
+    fn has_own_length(&self, _benchmark: &str) -> bool {
+        false
+    }
+
+    /// The repetitions that the source of the benchmark sets, as its name tells.
+    fn own_repetitions(&self, _benchmark: &str) -> Option<u32> {
+        None
+    }
+
+    /// The number of threads the benchmark runs on, as far as its name tells.
+    fn threads(&self, _benchmark: &str) -> u32 {
+        1
+    }
+}
+
+/// The way by which the results of a launch come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ResultsBy {
+    /// The program writes them to a file, for which it is given a pipe.
+    Pipe,
+    /// It prints them on its standard output.
+    StandardOutput,
+    /// It writes files into a folder that is made for the launch and removed after it; of these the
+    /// ones of these names are read.
+    Folder(&'static [&'static str]),
+}
+
+/// The request of one launch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ask<'a> {
+    /// The arguments of the user.
+    pub(crate) own: &'a [String],
+    /// The benchmark, by which the program knows it.
+    pub(crate) benchmark: &'a str,
+    pub(crate) length: RepetitionLength,
+    pub(crate) repetitions: u32,
+}
+
+impl Ask<'_> {
+    /// Returns whether the user gave this option, alone or with a value after `=`.
+    pub(crate) fn is_given(&self, option: &str) -> bool {
+        value_of(self.own, option).is_some()
+    }
+}
+
+/// The value of an option, the last where it is given several times: behind `=`, the next word, or
+/// nothing. `None` where it is not given.
+pub(crate) fn value_of<'a>(arguments: &'a [String], option: &str) -> Option<&'a str> {
+    let mut found = None;
+    for (at, argument) in arguments.iter().enumerate() {
+        if let Some(rest) = argument.strip_prefix(option) {
+            match rest.strip_prefix('=') {
+                Some(value) => found = Some(value),
+                None if rest.is_empty() => {
+                    found = Some(arguments.get(at + 1).map_or("", String::as_str));
+                }
+                None => {}
+            }
+        }
+    }
+    found
+}
+
+/// The yield of a launch that ended well.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Yielded {
+    /// What came through the pipe or on standard output.
+    pub(crate) text: String,
+    /// The end of standard error, in one line.
+    pub(crate) stderr_tail: String,
+    /// The files that were asked for, by their paths below the folder of the launch.
+    pub(crate) files: Vec<(PathBuf, String)>,
+}
+
+impl Yielded {
+    /// The content of a file.
+    pub(crate) fn file(&self, path: &Path) -> Option<&str> {
+        let mut files = self.files.iter();
+        let file = files.find(|(file, _)| file == path);
+        file.map(|(_, content)| content.as_str())
+    }
+}
+
+/// One repetition.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Repetition {
+    /// Iterations of all its threads.
+    pub(crate) iterations: u64,
+    /// Nanoseconds per iteration.
+    pub(crate) wall_ns: f64,
+    /// The same of CPU time, where the harness tells it.
+    pub(crate) cpu_ns: Option<f64>,
+    pub(crate) threads: u32,
+    /// Values of the user's counters; `None` where there is no number. A value may be negative.
+    pub(crate) counters: Vec<(String, Option<f64>)>,
+}
+
+impl Repetition {
+    /// A repetition by its iterations and the nanoseconds they took together, on one thread and
+    /// without counters. `index` is its place in the launch, for the error where the numbers
+    /// cannot be.
+    pub(crate) fn timed(index: usize, iterations: f64, took_ns: f64) -> Result<Self, HarnessError> {
+        let no = |field, found: f64| HarnessError::Number {
+            field,
+            repetition: index,
+            found: found.to_string(),
+        };
+        if !(1.0..=MOST_NS).contains(&iterations) {
+            return Err(no("iterations", iterations));
+        }
+        if !(0.0..=MOST_NS).contains(&took_ns) {
+            return Err(no("time", took_ns));
+        }
+        Ok(Self {
+            iterations: iterations as u64,
+            wall_ns: took_ns / iterations,
+            cpu_ns: None,
+            threads: 1,
+            counters: Vec::new(),
+        })
+    }
+
+    /// The value of a counter, when it is one that can be recorded.
+    pub(crate) fn counter(&self, name: &str) -> Result<f64, String> {
+        let mut counters = self.counters.iter();
+        match counters.find(|(known, _)| known == name) {
+            Some((_, Some(value))) if *value >= 0.0 => Ok(*value),
+            Some((_, Some(value))) => Err(value.to_string()),
+            Some((_, None)) => Err("no finite number".to_owned()),
+            None => Err("it is not there".to_owned()),
+        }
+    }
+
+    /// Nanoseconds that the whole repetition took.
+    pub(crate) fn took_ns(&self) -> f64 {
+        self.wall_ns * self.iterations as f64
+    }
+}
+
+/// Nanoseconds that a repetition takes at most, some 584 years: more is no time, and sums of such
+/// numbers are none either.
+pub(crate) const MOST_NS: f64 = u64::MAX as f64;
+
+/// The wishes in the user's own arguments.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Wishes {
+    /// The length of a repetition.
+    pub length: Option<RepetitionLength>,
+    /// Repetitions in a launch.
+    pub repetitions: Option<u32>,
+}
+
+/// An argument that a race cannot do with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArgumentError {
+    /// The argument.
+    pub flag: String,
+    /// The problem with it, and what to do.
+    pub problem: String,
+}
+
+impl ArgumentError {
+    pub(crate) fn new(flag: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self {
+            flag: flag.into(),
+            problem: problem.into(),
+        }
+    }
+}
+
+impl std::fmt::Display for ArgumentError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { flag, problem } = self;
+        write!(f, "{flag}: {problem}")
+    }
+}
+
+impl std::error::Error for ArgumentError {}

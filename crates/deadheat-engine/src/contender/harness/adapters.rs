@@ -1,0 +1,113 @@
+//! The adapters of all harnesses, and which of them a program belongs to.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+use deadheat_model::{Harness, Program};
+
+use super::adapter::{ArgumentError, HarnessAdapter, Wishes};
+use super::criterion::Criterion;
+use super::divan::Divan;
+use super::google_benchmark::GoogleBenchmark;
+use super::launch::startable;
+use crate::error::EngineError;
+use crate::executable::PLACEMENTS_VARIABLE;
+use crate::interrupt::Interrupts;
+use crate::subprocess::{Answer, Captured, run_captured};
+
+/// The adapter of a harness.
+pub(crate) fn adapter(harness: Harness) -> &'static dyn HarnessAdapter {
+    match harness {
+        Harness::GoogleBenchmark => &GoogleBenchmark,
+        Harness::Criterion => &Criterion,
+        Harness::Divan => &Divan,
+    }
+}
+
+/// Reads what the user's own arguments ask for, and refuses what keeps the repetitions of a launch
+/// from being read.
+pub fn wishes(harness: Harness, arguments: &[String]) -> Result<Wishes, ArgumentError> {
+    adapter(harness).wishes(arguments)
+}
+
+/// The fewest and the most repetitions that a launch of a harness can have.
+pub fn repetitions_of_a_launch(harness: Harness) -> (u32, u32) {
+    adapter(harness).repetitions_of_a_launch()
+}
+
+/// A program that is asked what it is and what it holds.
+pub(crate) struct Asked<'a> {
+    pub(crate) program: &'a Program,
+    pub(crate) patience: Option<Duration>,
+    pub(crate) interrupts: &'a Interrupts,
+}
+
+impl Asked<'_> {
+    /// Finds the harness of a program that refused the question of Google Benchmark. A question
+    /// that two harnesses have in common is asked once.
+    pub(crate) fn harness(&self) -> Result<Option<Harness>, EngineError> {
+        let mut answers: Vec<(&'static [&'static str], String)> = Vec::new();
+        for harness in Harness::ALL {
+            let adapter = adapter(harness);
+            let question = adapter.question();
+            if question.is_empty() {
+                continue;
+            }
+            if !answers.iter().any(|(asked, _)| *asked == question) {
+                let captured = self.ask(adapter, question, &[])?;
+                let printed = String::from_utf8_lossy(&captured.output);
+                answers.push((question, format!("{printed}\n{}", captured.stderr_tail)));
+            }
+            let mut answers = answers.iter();
+            let answer = answers.find(|(asked, _)| *asked == question);
+            if answer.is_some_and(|(_, answer)| adapter.recognises(answer)) {
+                return Ok(Some(harness));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The benchmarks of a program of this harness, or why it does not list them.
+    pub(crate) fn benchmarks(
+        &self,
+        harness: Harness,
+    ) -> Result<Result<Vec<String>, String>, EngineError> {
+        let adapter = adapter(harness);
+        let (arguments, variables) = adapter.listing();
+        let captured = self.ask(adapter, arguments, variables)?;
+        Ok(match captured.problem() {
+            Some(problem) => Err(problem),
+            None => Ok(adapter.listed(&String::from_utf8_lossy(&captured.output))),
+        })
+    }
+
+    fn ask(
+        &self,
+        adapter: &dyn HarnessAdapter,
+        arguments: &[&str],
+        variables: &[(&str, &str)],
+    ) -> Result<Captured, EngineError> {
+        let folder = adapter.working_folder(self.program);
+        let mut command = Command::new(started(&startable(&self.program.executable), &folder));
+        command
+            .args(&self.program.arguments)
+            .args(arguments)
+            .env_remove(PLACEMENTS_VARIABLE)
+            .envs(variables.iter().copied());
+        if let Some(folder) = folder {
+            command.current_dir(folder);
+        }
+        let (patience, interrupts) = (self.patience, self.interrupts);
+        let captured = run_captured(command, Answer::Printed, None, patience, interrupts)?;
+        Ok(captured)
+    }
+}
+
+/// The path by which an executable is found from another folder.
+fn started(executable: &std::path::Path, folder: &Option<PathBuf>) -> PathBuf {
+    match folder {
+        None => executable.to_owned(),
+        Some(_) => std::path::absolute(executable).unwrap_or_else(|_| executable.to_owned()),
+    }
+}

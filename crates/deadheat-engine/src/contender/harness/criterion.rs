@@ -1,0 +1,403 @@
+//! Executables of criterion: `--exact` chooses one benchmark, and the raw samples are read from the
+//! folder that criterion is given for its results.
+
+use std::path::{Path, PathBuf};
+
+use deadheat_model::{Harness, Json, RepetitionLength};
+
+use super::adapter::{
+    ArgumentError, Ask, HarnessAdapter, Repetition, ResultsBy, Wishes, Yielded, value_of,
+};
+use crate::command_failure::HarnessError;
+
+/// Executables of criterion, from 0.5 on.
+pub(super) struct Criterion;
+
+/// The fewest samples that criterion takes.
+const FEWEST_SAMPLES: u32 = 10;
+/// Seconds of warm-up, in which criterion finds the number of iterations.
+const WARM_UP_SECONDS: &str = "0.003";
+/// Resamples of the statistics that nobody reads: a launch takes 10 ms with 10 of them, and 86 ms
+/// with the 100,000 that criterion takes by itself.
+const RESAMPLES: &str = "10";
+/// Letters of a name that criterion lists; behind as many stands `...` in place of the rest.
+const LISTED_LETTERS: usize = 100;
+const CUT: &str = "...";
+
+/// Options that make of a launch something else than a measurement that is read here.
+const REFUSED: [&str; 10] = [
+    "--list",
+    "--test",
+    "--exact",
+    "--profile-time",
+    "--quick",
+    "--save-baseline",
+    "--discard-baseline",
+    "--baseline",
+    "--baseline-lenient",
+    "--load-baseline",
+];
+
+impl HarnessAdapter for Criterion {
+    fn harness(&self) -> Harness {
+        Harness::Criterion
+    }
+
+    fn question(&self) -> &'static [&'static str] {
+        &["--help"]
+    }
+
+    fn recognises(&self, answer: &str) -> bool {
+        ["--nresamples", "--save-baseline", "--measurement-time"]
+            .iter()
+            .all(|option| answer.contains(option))
+    }
+
+    fn listing(
+        &self,
+    ) -> (
+        &'static [&'static str],
+        &'static [(&'static str, &'static str)],
+    ) {
+        (&["--list", "--format", "terse"], &[])
+    }
+
+    /// A name that was used before is listed with a number behind it, and a launch runs all that
+    /// were given that name: it is listed twice here.
+    fn listed(&self, printed: &str) -> Vec<String> {
+        let lines = printed.lines();
+        let names: Vec<&str> = lines
+            .filter_map(|line| line.strip_suffix(": benchmark"))
+            .collect();
+        let given = |name: &&str| {
+            let number = name.rsplit_once(" #").filter(|(stem, number)| {
+                number.parse::<u32>().is_ok_and(|number| number > 1) && names.contains(stem)
+            });
+            number.map_or(*name, |(stem, _)| stem).to_owned()
+        };
+        names.iter().map(given).collect()
+    }
+
+    fn wishes(&self, arguments: &[String]) -> Result<Wishes, ArgumentError> {
+        if let Some(refused) = REFUSED.iter().find(|it| value_of(arguments, it).is_some()) {
+            let problem = "a race launches every benchmark by itself and reads all samples; leave \
+                           this away";
+            return Err(ArgumentError::new(*refused, problem));
+        }
+        let samples = match value_of(arguments, "--sample-size") {
+            None => None,
+            Some(value) => match value.parse() {
+                Ok(samples) if samples >= FEWEST_SAMPLES => Some(samples),
+                _ => {
+                    let problem = format!("criterion takes {FEWEST_SAMPLES} samples or more");
+                    return Err(ArgumentError::new("--sample-size", problem));
+                }
+            },
+        };
+        let timed = value_of(arguments, "--measurement-time");
+        Ok(Wishes {
+            length: timed.map(|_| RepetitionLength::Own),
+            repetitions: samples,
+        })
+    }
+
+    fn results(&self) -> ResultsBy {
+        ResultsBy::Folder(&["benchmark.json", "sample.json"])
+    }
+
+    /// An option that the user gave is the user's: criterion takes none twice.
+    fn arguments(&self, ask: &Ask<'_>) -> Vec<String> {
+        let mut arguments = Vec::new();
+        let mut add = |option: &str, value: Option<String>| {
+            if !ask.is_given(option) {
+                arguments.push(option.to_owned());
+                arguments.extend(value);
+            }
+        };
+        add("--bench", None);
+        add("--noplot", None);
+        add("--nresamples", Some(RESAMPLES.to_owned()));
+        add("--warm-up-time", Some(WARM_UP_SECONDS.to_owned()));
+        add("--sample-size", Some(ask.repetitions.to_string()));
+        if let RepetitionLength::Seconds(seconds) = ask.length {
+            let all = seconds * f64::from(ask.repetitions);
+            add("--measurement-time", Some(format!("{all}")));
+        }
+        match beginning(ask.benchmark) {
+            None => arguments.extend([
+                "--exact".to_owned(),
+                "--".to_owned(),
+                ask.benchmark.to_owned(),
+            ]),
+            Some(beginning) => {
+                let pattern = format!("^{}", escaped(beginning));
+                arguments.extend(["--".to_owned(), pattern]);
+            }
+        }
+        arguments
+    }
+
+    fn environment(&self, folder: &str) -> Vec<(&'static str, Option<String>)> {
+        vec![
+            ("CRITERION_HOME", Some(folder.to_owned())),
+            // By these criterion would report to cargo-criterion, or say more than anybody reads.
+            ("CARGO_CRITERION_PORT", None),
+            ("CRITERION_DEBUG", None),
+        ]
+    }
+
+    fn repetitions(
+        &self,
+        ask: &Ask<'_>,
+        yielded: &Yielded,
+    ) -> Result<Vec<Repetition>, HarnessError> {
+        let mut found: Vec<(String, &Path)> = Vec::new();
+        for (path, content) in &yielded.files {
+            let folder = path.parent().unwrap_or(Path::new(""));
+            // Beside `new` lies `base`, a copy of it.
+            if !path.ends_with("new/benchmark.json") {
+                continue;
+            }
+            let identity = Json::parse(content);
+            let identity = identity.as_ref().and_then(Json::as_object);
+            let name = identity.and_then(|identity| identity.get("full_id")?.as_text());
+            let name = name.ok_or_else(|| HarnessError::garbled(Harness::Criterion, content))?;
+            found.push((name.to_owned(), folder));
+        }
+        let (name, folder) = match &found[..] {
+            [] => return Err(HarnessError::Missing(Harness::Criterion)),
+            [(name, folder)] => (name, folder),
+            several => {
+                let names = several.iter().map(|(name, _)| name.clone());
+                return Err(HarnessError::Several(names.collect()));
+            }
+        };
+        let is_asked_for = match beginning(ask.benchmark) {
+            None => name == ask.benchmark,
+            Some(beginning) => name.starts_with(beginning),
+        };
+        if !is_asked_for {
+            return Err(HarnessError::Missing(Harness::Criterion));
+        }
+        let file: PathBuf = folder.join("sample.json");
+        match yielded.file(&file) {
+            None => Err(HarnessError::NoReport {
+                harness: Harness::Criterion,
+                stderr_tail: yielded.stderr_tail.clone(),
+            }),
+            Some(text) => samples(text),
+        }
+    }
+
+    /// With fewer criterion panics.
+    fn repetitions_of_a_launch(&self) -> (u32, u32) {
+        (FEWEST_SAMPLES, u32::MAX)
+    }
+
+    fn usual_repetitions(&self) -> Option<u32> {
+        Some(FEWEST_SAMPLES)
+    }
+
+    /// Ten of them are a launch.
+    fn repetition_seconds(&self) -> f64 {
+        0.001
+    }
+
+    fn counts_iterations(&self) -> Option<bool> {
+        Some(false)
+    }
+}
+
+/// The beginning of a name that criterion cut short when it listed it.
+fn beginning(name: &str) -> Option<&str> {
+    let beginning = name.strip_suffix(CUT)?;
+    (beginning.chars().count() >= LISTED_LETTERS - CUT.len()).then_some(beginning)
+}
+
+/// A text as a regular expression of Rust that fits nothing else.
+fn escaped(text: &str) -> String {
+    let mut pattern = String::new();
+    for sign in text.chars() {
+        if sign.is_ascii_punctuation() {
+            pattern.push('\\');
+        }
+        pattern.push(sign);
+    }
+    pattern
+}
+
+/// The samples of a launch: nanoseconds that so many iterations took.
+fn samples(text: &str) -> Result<Vec<Repetition>, HarnessError> {
+    let garbled = || HarnessError::garbled(Harness::Criterion, text);
+    let read = Json::parse(text);
+    let read = read
+        .as_ref()
+        .and_then(Json::as_object)
+        .ok_or_else(garbled)?;
+    let numbers = |field| -> Option<Vec<f64>> {
+        let list = read.get(field)?.as_list()?;
+        list.iter().map(Json::as_number).collect()
+    };
+    let (iterations, times) = numbers("iters").zip(numbers("times")).ok_or_else(garbled)?;
+    if iterations.len() != times.len() || times.is_empty() {
+        return Err(garbled());
+    }
+    let rows = iterations.into_iter().zip(times).enumerate();
+    let rows = rows.map(|(index, (iterations, time))| Repetition::timed(index, iterations, time));
+    rows.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn own(arguments: &[&str]) -> Vec<String> {
+        arguments.iter().map(|a| (*a).to_owned()).collect()
+    }
+
+    fn words(benchmark: &str, arguments: &[&str]) -> String {
+        let arguments = own(arguments);
+        let ask = Ask {
+            own: &arguments,
+            benchmark,
+            length: RepetitionLength::Seconds(0.001),
+            repetitions: 10,
+        };
+        Criterion.arguments(&ask).join(" ")
+    }
+
+    #[test]
+    fn a_launch_is_short_and_runs_one_benchmark() {
+        assert_eq!(
+            words("odd name/(8) \"x\"", &[]),
+            "--bench --noplot --nresamples 10 --warm-up-time 0.003 --sample-size 10 \
+             --measurement-time 0.01 --exact -- odd name/(8) \"x\""
+        );
+        let given = words("a", &["--warm-up-time=1", "--sample-size", "20", "--bench"]);
+        assert_eq!(
+            given,
+            "--noplot --nresamples 10 --measurement-time 0.01 --exact -- a"
+        );
+    }
+
+    #[test]
+    fn a_name_that_was_cut_short_is_asked_for_by_its_beginning() {
+        let whole = "x/".repeat(60);
+        let listed = format!("{}...", &whole[..97]);
+        let words = words(&listed, &[]);
+        assert!(!words.contains("--exact"), "{words}");
+        assert!(words.ends_with(&format!("-- ^{}", whole[..97].replace('/', r"\/"))));
+        assert_eq!(beginning("short..."), None);
+    }
+
+    #[test]
+    fn names_that_were_used_twice_are_listed_twice() {
+        let printed =
+            "plain: benchmark\ntwice: benchmark\ntwice #2: benchmark\nissue #7: benchmark\n";
+        assert_eq!(
+            Criterion.listed(printed),
+            ["plain", "twice", "twice", "issue #7"]
+        );
+        assert_eq!(Criterion.listed(""), [""; 0]);
+    }
+
+    #[test]
+    fn what_is_no_measurement_is_refused_and_samples_are_counted() {
+        for argument in [
+            "--save-baseline=x",
+            "--baseline",
+            "--quick",
+            "--test",
+            "--sample-size=9",
+        ] {
+            let problem = Criterion.wishes(&own(&[argument, "x"])).unwrap_err();
+            assert!(argument.starts_with(&problem.flag), "{problem}");
+        }
+        let wishes = Criterion.wishes(&own(&["--sample-size", "30", "--measurement-time=1"]));
+        let expected = Wishes {
+            length: Some(RepetitionLength::Own),
+            repetitions: Some(30),
+        };
+        assert_eq!(wishes, Ok(expected));
+    }
+
+    fn yielded(files: &[(&str, &str)]) -> Result<Vec<Repetition>, HarnessError> {
+        let files = files
+            .iter()
+            .map(|(path, text)| (path.into(), (*text).to_owned()));
+        let yielded = Yielded {
+            files: files.collect(),
+            ..Yielded::default()
+        };
+        let ask = Ask {
+            own: &[],
+            benchmark: "a/b",
+            length: RepetitionLength::Own,
+            repetitions: 10,
+        };
+        Criterion.repetitions(&ask, &yielded)
+    }
+
+    const IDENTITY: &str = r#"{"group_id":"a","function_id":"b","full_id":"a/b"}"#;
+
+    #[test]
+    fn raw_samples_are_the_repetitions() {
+        let sample = r#"{"sampling_mode":"Linear","iters":[10.0,20.0],"times":[150.0,320.0]}"#;
+        let read = yielded(&[
+            ("a/b/base/benchmark.json", IDENTITY),
+            ("a/b/base/sample.json", "{}"),
+            ("a/b/new/benchmark.json", IDENTITY),
+            ("a/b/new/sample.json", sample),
+        ]);
+        let read = read.unwrap();
+        let rows = read
+            .iter()
+            .map(|row| (row.iterations, row.wall_ns, row.cpu_ns));
+        assert_eq!(
+            rows.collect::<Vec<_>>(),
+            [(10, 15.0, None), (20, 16.0, None)]
+        );
+    }
+
+    #[test]
+    fn what_is_missing_several_or_of_another_format_is_told_apart() {
+        let missing = HarnessError::Missing(Harness::Criterion);
+        assert_eq!(yielded(&[]), Err(missing.clone()));
+        let other = r#"{"full_id":"a/c"}"#;
+        assert_eq!(yielded(&[("a/c/new/benchmark.json", other)]), Err(missing));
+        let both = [
+            ("a/b/new/benchmark.json", IDENTITY),
+            ("a/c/new/benchmark.json", other),
+        ];
+        assert!(matches!(yielded(&both), Err(HarnessError::Several(names)) if names.len() == 2));
+        let without = yielded(&[("a/b/new/benchmark.json", IDENTITY)]);
+        assert!(matches!(without, Err(HarnessError::NoReport { .. })));
+        for sample in [
+            "",
+            "[[1.0],[2.0]]",
+            r#"{"iters":[],"times":[]}"#,
+            r#"{"iters":[1],"times":["x"]}"#,
+        ] {
+            let read = yielded(&[
+                ("a/b/new/benchmark.json", IDENTITY),
+                ("a/b/new/sample.json", sample),
+            ]);
+            assert!(
+                matches!(read, Err(HarnessError::Garbled { .. })),
+                "{sample}"
+            );
+        }
+        let zero = r#"{"iters":[0],"times":[5]}"#;
+        let read = yielded(&[
+            ("a/b/new/benchmark.json", IDENTITY),
+            ("a/b/new/sample.json", zero),
+        ]);
+        assert!(matches!(
+            read,
+            Err(HarnessError::Number {
+                field: "iterations",
+                ..
+            })
+        ));
+    }
+}

@@ -1,0 +1,272 @@
+//! One launch of an executable of a harness, and the repetitions that it yields.
+
+use std::io::{Write, pipe};
+use std::os::fd::AsRawFd;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use deadheat_model::{Harness, Pinning, Program, RepetitionLength};
+use nix::fcntl::{FcntlArg, FdFlag, fcntl};
+use rand_core::Rng;
+
+use super::adapter::{Ask, HarnessAdapter, Repetition, ResultsBy, Wishes, Yielded};
+use super::launch_folder::LaunchFolder;
+use crate::affinity::Cores;
+use crate::command_failure::{HarnessCause, HarnessError};
+use crate::error::EngineError;
+use crate::executable::{PLACEMENTS_VARIABLE, Variant};
+use crate::function_failure::{FunctionError, FunctionFailure};
+use crate::interrupt::Interrupts;
+use crate::memory_layout::PathPadding;
+use crate::order::Moment;
+use crate::random::{Purpose, stream};
+use crate::subprocess::{Answer, Ending, run_captured};
+
+/// The way in which executables of harnesses are raced.
+#[derive(Clone, Debug)]
+pub struct HarnessOptions {
+    /// Time that one launch may take; forever when `None`.
+    pub timeout: Option<Duration>,
+    /// Cores to draw from.
+    pub pinning: Pinning,
+    /// The seed of the run.
+    pub seed: u64,
+    /// True if what the executables print is shown on standard error.
+    pub shown: bool,
+    /// The harnesses of the race: CPU time is recorded where all of them tell it.
+    pub harnesses: Vec<Harness>,
+    /// The wishes of the user, which win over the findings of the pilot.
+    pub wanted: Wishes,
+}
+
+/// The program, the benchmark and the surroundings of a launch.
+#[derive(Clone, Copy)]
+pub(super) struct Launch<'a> {
+    /// The benchmark, the contender and the moment, for the message should it
+    /// fail.
+    pub(super) position: (&'a str, &'a str, Moment),
+    pub(super) adapter: &'static dyn HarnessAdapter,
+    pub(super) program: &'a Program,
+    /// By which the program knows it.
+    pub(super) benchmark: &'a str,
+    pub(super) length: RepetitionLength,
+    pub(super) repetitions: u32,
+    /// A neutral link of the program, started instead under the same name.
+    pub(super) variant: Option<&'a Variant>,
+    /// The padding of its path beside that of the other side.
+    pub(super) path_padding: Option<PathPadding>,
+    /// Bytes of padding in the environment.
+    pub(super) padding: usize,
+}
+
+/// Everything it takes to launch.
+pub(super) struct Launcher<'a> {
+    pub(super) options: HarnessOptions,
+    pub(super) interrupts: &'a Interrupts,
+    pub(super) cores: Cores,
+    /// Processes started since somebody last asked.
+    pub(super) launched: u64,
+}
+
+impl<'a> Launcher<'a> {
+    pub(super) fn new(
+        options: HarnessOptions,
+        interrupts: &'a Interrupts,
+    ) -> Result<Self, EngineError> {
+        Ok(Self {
+            cores: Cores::new(&options.pinning)?,
+            options,
+            interrupts,
+            launched: 0,
+        })
+    }
+
+    /// Random numbers for one purpose at one place of the run.
+    pub(super) fn stream(&self, purpose: Purpose, place: [u64; 3]) -> impl Rng + use<> {
+        stream(self.options.seed, purpose, place)
+    }
+
+    /// Settles on the core of this place, or on none when several threads need
+    /// more than one.
+    pub(super) fn settle(&self, place: [u64; 3], threads: u32) -> Result<(), EngineError> {
+        let draw = self.stream(Purpose::Core, place).next_u64();
+        Ok(self.cores.settle(draw, threads)?)
+    }
+
+    /// Launches it and reads what it yields: all repetitions of the benchmark, at least one. A
+    /// folder that was made for the launch is gone when this returns.
+    pub(super) fn launch(&mut self, launch: &Launch<'_>) -> Result<Vec<Repetition>, EngineError> {
+        let failure = |problem| failure(launch, problem);
+        let not_started = |error: std::io::Error| {
+            failure(HarnessError::Process {
+                ending: Ending::NotStarted(error.to_string()),
+                stderr_tail: String::new(),
+            })
+        };
+        let adapter = launch.adapter;
+        let results = adapter.results();
+        let (here, there) = pipe().map_err(not_started)?;
+        let folder = match results {
+            ResultsBy::Folder(_) => Some(LaunchFolder::new().map_err(not_started)?),
+            ResultsBy::Pipe | ResultsBy::StandardOutput => None,
+        };
+        let begins_in = adapter.working_folder(launch.program);
+        let own = startable(&launch.program.executable);
+        let own = match &begins_in {
+            None => own,
+            Some(_) => std::path::absolute(&own).unwrap_or(own),
+        };
+        let image = launch.variant.map_or(&own, |v| &v.executable);
+        let (started, named) = match &launch.path_padding {
+            None => (image.clone(), own.clone()),
+            Some(path_padding) => (path_padding.started(image), path_padding.named(&own)),
+        };
+        let mut command = Command::new(started);
+        command.arg0(named).args(arguments(launch));
+        if results == ResultsBy::Pipe {
+            fcntl(&there, FcntlArg::F_SETFD(FdFlag::empty()))
+                .map_err(|errno| not_started(errno.into()))?;
+            let path = format!("/proc/self/fd/{}", there.as_raw_fd());
+            command.args(adapter.arguments_for_results(&path));
+        }
+        command
+            .env_remove(PLACEMENTS_VARIABLE)
+            .env("DEADHEAT_PADDING", "x".repeat(launch.padding));
+        let path = folder
+            .as_ref()
+            .map(|folder| folder.path().to_string_lossy());
+        for (variable, value) in adapter.environment(&path.unwrap_or_default()) {
+            match value {
+                Some(value) => command.env(variable, value),
+                None => command.env_remove(variable),
+            };
+        }
+        if let Some(folder) = begins_in {
+            command.current_dir(folder);
+        }
+        let shown = self.options.shown;
+        let answer = match results {
+            ResultsBy::StandardOutput => Answer::Printed,
+            ResultsBy::Pipe | ResultsBy::Folder(_) => Answer::Piped { here, there, shown },
+        };
+        let patience = self.options.timeout;
+        let captured = run_captured(command, answer, None, patience, self.interrupts)?;
+        self.launched += 1;
+        let text = String::from_utf8_lossy(&captured.output).into_owned();
+        let stderr_tail = captured.stderr_tail;
+        if shown && results == ResultsBy::StandardOutput {
+            // Who closed deadheat's standard error wants to see nothing.
+            let _ = writeln!(std::io::stderr(), "{text}{stderr_tail}");
+        }
+        if let Some(ending) = captured.ending {
+            return Err(failure(HarnessError::Process {
+                ending,
+                stderr_tail,
+            }));
+        }
+        let files = match (results, &folder) {
+            (ResultsBy::Folder(names), Some(folder)) => folder.files(names).map_err(not_started)?,
+            _ => Vec::new(),
+        };
+        let yielded = Yielded {
+            text,
+            stderr_tail,
+            files,
+        };
+        let repetitions = adapter.repetitions(&launch.ask(), &yielded);
+        repetitions.map_err(failure)
+    }
+}
+
+impl Launch<'_> {
+    fn ask(&self) -> Ask<'_> {
+        Ask {
+            own: &self.program.arguments,
+            benchmark: self.benchmark,
+            length: self.length,
+            repetitions: self.repetitions,
+        }
+    }
+}
+
+/// The user's arguments, and behind them ours.
+fn arguments(launch: &Launch<'_>) -> Vec<String> {
+    let own = launch.program.arguments.iter().cloned();
+    own.chain(launch.adapter.arguments(&launch.ask())).collect()
+}
+
+/// The failure of a launch.
+pub(super) fn failure(launch: &Launch<'_>, problem: HarnessError) -> EngineError {
+    let (benchmark, contender, moment) = launch.position;
+    let cause = HarnessCause {
+        what: problem,
+        launch: again(launch),
+    };
+    EngineError::Function(Box::new(FunctionFailure {
+        benchmark: benchmark.to_owned(),
+        contender: Some(contender.to_owned()),
+        moment,
+        cause: FunctionError::Harness(Box::new(cause)),
+        link: launch.variant.cloned(),
+        stderr_tail: None,
+    }))
+}
+
+/// The error, if it was a launch that failed.
+pub(super) fn problem_of(error: &EngineError) -> Option<&HarnessError> {
+    if let EngineError::Function(failure) = error
+        && let FunctionError::Harness(cause) = &failure.cause
+    {
+        Some(&cause.what)
+    } else {
+        None
+    }
+}
+
+/// A file beside us is started from there and not looked for in `PATH`.
+pub(super) fn startable(executable: &Path) -> PathBuf {
+    match executable.components().count() {
+        1 => Path::new(".").join(executable),
+        _ => executable.to_owned(),
+    }
+}
+
+/// The launch as somebody would type it.
+fn again(launch: &Launch<'_>) -> String {
+    let executable = startable(&launch.program.executable);
+    let words = [executable.display().to_string()].into_iter();
+    let words = words.chain(arguments(launch)).map(|word| quoted(&word));
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// A word as a shell reads it.
+fn quoted(word: &str) -> String {
+    let plain = |sign: char| sign.is_ascii_alphanumeric() || "_-./=:,+@%".contains(sign);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_typed_again_is_quoted_for_a_shell() {
+        assert_eq!(
+            quoted("--benchmark_min_time=0.003"),
+            "--benchmark_min_time=0.003"
+        );
+        assert_eq!(
+            quoted("--benchmark_filter=^a's$"),
+            r"'--benchmark_filter=^a'\''s$'"
+        );
+        assert_eq!(quoted(""), "''");
+        assert_eq!(startable(Path::new("bench")), Path::new("./bench"));
+        assert_eq!(startable(Path::new("b/bench")), Path::new("b/bench"));
+    }
+}

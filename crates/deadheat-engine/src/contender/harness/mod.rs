@@ -1,0 +1,20 @@
+//! Executables of harnesses that know nothing of deadheat: a fresh launch for every slot of a
+//! replicate, whose repetitions are the samples of its blocks. The particulars of a harness are in
+//! the file of its name; all else is common.
+
+mod adapter;
+mod adapters;
+mod contenders;
+mod criterion;
+mod divan;
+mod google_benchmark;
+mod launch;
+mod launch_folder;
+mod pilot;
+
+pub use adapter::{ArgumentError, Wishes};
+pub(crate) use adapters::Asked;
+pub use adapters::{repetitions_of_a_launch, wishes};
+pub use contenders::HarnessContenders;
+pub use launch::HarnessOptions;
+pub use pilot::{HarnessPilot, HarnessSide};
