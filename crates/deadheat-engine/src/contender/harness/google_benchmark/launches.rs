@@ -21,7 +21,7 @@ const VARIABLES: [&str; 3] = [
 
 /// Seconds of iterations before the first repetition when their number is fixed: otherwise finding
 /// that number is what warms up.
-const WARM_UP_SECONDS: f64 = 0.003;
+const WARM_UP_SECONDS: f64 = 0.001;
 const WARM_UP_FLAG: &str = "--benchmark_min_warmup_time";
 
 impl HarnessAdapter for GoogleBenchmark {
@@ -195,7 +195,7 @@ mod tests {
     fn a_fixed_number_of_iterations_is_warmed_up_unless_the_user_says_how() {
         let words_of = |own: &[&str]| words(RepetitionLength::Iterations(70), own).join(" ");
         let without = words_of(&[]);
-        assert!(without.contains("--benchmark_min_time=70x --benchmark_min_warmup_time=0.003"));
+        assert!(without.contains("--benchmark_min_time=70x --benchmark_min_warmup_time=0.001"));
         let with = words_of(&["--benchmark_min_warmup_time=1"]);
         assert!(!with.contains("warmup"), "{with}");
         let own = words(RepetitionLength::Own, &[]).join(" ");
