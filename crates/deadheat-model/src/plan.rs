@@ -33,6 +33,9 @@ pub struct Benchmark {
     pub control: bool,
     /// Blocks in a replicate where the pilot found another number than that of the design to fit.
     pub blocks_per_replicate: Option<u32>,
+    /// True if its worker processes take their first block without a warm-up: the pilot found that
+    /// one brings nothing.
+    pub without_warm_up: bool,
     /// The work that one iteration gets done, for rates beside the times.
     pub throughput: Option<Throughput>,
     /// Set when this is another benchmark once more, as the user's own link placed it. It gets no

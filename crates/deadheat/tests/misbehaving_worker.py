@@ -1,8 +1,9 @@
 """A worker written after docs/protocol.md, in another language than deadheat.
 
-    misbehaving_worker.py [notes] [slow] [waits] [FAULT@MOMENT[=TEXT]]
+    misbehaving_worker.py [notes] [slow] [long] [waits] [FAULT@MOMENT[=TEXT]]
 
-It behaves well unless a fault is named. With `waits` it makes up the account of a core that others
+It behaves well unless a fault is named. With `long` it takes its calls for long ones, of which a
+warm-up is one round, and none of which needs it. With `waits` it makes up the account of a core that others
 want: half of its wall time and more is waiting. Moments are `start`, the requests
 (`hello` stands for what is said unasked), and in a block of a replicate, never
 of a pilot: `input`, `turn`, `passed` and `wait`.
@@ -40,6 +41,7 @@ class Worker:
         self.baton = descriptors("DEADHEAT_BATON")
         self.takes_notes = "notes" in arguments
         self.waits = "waits" in arguments
+        self.long = "long" in arguments
         self.samples = 0
         self.work = range(20_000) if "slow" in arguments else range(200)
         faults = [word for word in arguments if "@" in word]
@@ -174,6 +176,9 @@ class Worker:
         return [cpu, cpu + delay, delay]
 
     def calibrate(self, seed, least_ns):
+        if self.long:
+            said = {"iterations": 1, "call_ns": [2e7], "warm_at_once": True}
+            return self.say("calibrated", "calibrate", **said)
         iterations = 1
         while (wall := self.sample(iterations)[1]) < least_ns:
             iterations *= 2

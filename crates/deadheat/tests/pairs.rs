@@ -55,6 +55,32 @@ fn waiting_of_a_worker_is_taken_out_unless_one_side_says_that_it_must_count() {
 }
 
 #[test]
+fn builds_that_are_warm_at_once_are_raced_without_a_warm_up_and_resumed_so() {
+    needs!("python3");
+    let track = Track::new();
+    let cold = ["long", "crash@warm_up"];
+    track.race(&[], &cold, &cold).has_all_samples();
+    let plan = |file: &str| {
+        let run = deadheat::parts::format::read_run(track.path(file)).unwrap();
+        let benchmarks = run.header.plan.benchmarks.iter();
+        let without = benchmarks.map(|benchmark| benchmark.without_warm_up);
+        (
+            without.collect::<Vec<_>>(),
+            run.benchmarks[0].blocks().len(),
+        )
+    };
+    assert_eq!(plan("run.jsonl"), (vec![true, false], 12));
+    track
+        .run(&["resume", "run.jsonl", "2", "none"])
+        .ends_with(0);
+    assert_eq!(plan("run.jsonl"), (vec![true, false], 24));
+    // The other build does not say so, as an older worker does not.
+    Track::new()
+        .race(&[], &["long"], &["crash@warm_up"])
+        .fails_alone("warm-up: 'new' was killed by signal 11 (SIGSEGV)");
+}
+
+#[test]
 fn the_death_of_a_build_is_told_with_its_last_words() {
     needs!("python3");
     for (fault, sentence) in [

@@ -166,7 +166,8 @@ impl Contenders for FunctionContenders<'_> {
 
     fn run(&mut self, block: &Block, record: &mut BlockRecord) -> Result<(), EngineError> {
         let running = self.running.as_ref().map(|running| running.replicate);
-        if running != Some(block.replicate) {
+        let is_first = running != Some(block.replicate);
+        if is_first {
             self.enter_replicate(block)?;
         }
         let layout = &self.layouts[block.benchmark];
@@ -180,6 +181,8 @@ impl Contenders for FunctionContenders<'_> {
             place: place_of(block),
         };
         let prime = block.prime.as_ref().map(|slot| slot.contender.index());
+        // Nobody ran before the first call of a process.
+        let prime = prime.filter(|_| !(is_first && layout.without_warm_up));
         let slots = order_of(block);
         let mut running = self.running.take().expect("entered above");
         let (values, keep_waiting) = self.workers.block(
@@ -513,7 +516,7 @@ impl FunctionContenders<'_> {
     }
 
     /// A process in which all its contenders are warm for a first block of these
-    /// slots. The first to run is the first to find its place in caches and heap;
+    /// slots, or need no warm-up. The first to run is the first to find its place in caches and heap;
     /// the plan has drawn who that is, for it is who comes last in the block.
     fn warm(
         &mut self,
@@ -524,6 +527,9 @@ impl FunctionContenders<'_> {
     ) -> Result<WorkerSession, EngineError> {
         let layout = position.layout;
         let mut session = self.workers.start(position, process_slot, variant, baton)?;
+        if layout.without_warm_up {
+            return Ok(session);
+        }
         let request = Request::WarmUp {
             // Where one round is enough, everybody has met the first block's
             // input by then, and it need not be shown to them once more.

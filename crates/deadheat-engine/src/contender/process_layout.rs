@@ -22,6 +22,8 @@ pub(super) struct ProcessLayout {
     pub(super) threads: u32,
     /// True if it runs as the user linked it, whatever links there are.
     pub(super) own_link: bool,
+    /// True if a process takes its first block without a warm-up.
+    pub(super) without_warm_up: bool,
     /// The contender that is the baseline once more, called in the same
     /// process.
     copy: Option<usize>,
@@ -180,6 +182,7 @@ impl ProcessLayout {
             iterations: calls.iterations,
             threads: calls.threads,
             own_link: benchmark.own_link.is_some(),
+            without_warm_up: benchmark.without_warm_up,
         })
     }
 

@@ -73,6 +73,13 @@ impl Reading {
         ]
     }
 
+    /// The elapsed time without what the thread waited for a core, in nanoseconds: the delay is
+    /// read outside of the clock, so that no more is taken out than no core was used for.
+    pub(super) fn without_waiting_ns(&self) -> f64 {
+        let idle_ns = (self.wall_ns - self.cpu_ns).max(0.0);
+        self.wall_ns - idle_ns.min(self.run_delay_ns as f64)
+    }
+
     /// Two readings of threads that ran at the same time: everything but the
     /// elapsed time adds up.
     pub(super) fn beside(self, other: Reading) -> Reading {

@@ -40,6 +40,11 @@ pub struct Pilot {
     /// Nanoseconds that a trial block took in all: its samples and the
     /// making of its input. `None` without trial blocks.
     pub block_cost_ns: Option<f64>,
+    /// True if calls are so long that a warm-up would be one round, and that
+    /// round would bring nothing: no contender's first call in this process was
+    /// slower than its second by [`GAIN`]. False where inputs are renewed,
+    /// which takes a round in every block anyway.
+    pub warm_at_once: bool,
 }
 
 /// Trial blocks at most.
@@ -64,12 +69,19 @@ pub fn pilot(
     benchmark.prepare(seed);
     let limit = benchmark.most_iterations();
     let most = limit.min(MOST_ITERATIONS);
-    let call_ns: Vec<f64> = (0..benchmark.contenders())
+    let (call_ns, warm): (Vec<f64>, Vec<bool>) = (0..benchmark.contenders())
         .map(|contender| call_ns(benchmark, contender, least_ns, most, gauge))
-        .collect();
+        .unzip();
     let fastest = call_ns.iter().copied().fold(f64::INFINITY, f64::min);
     // A call of no time at all makes this infinite; `as` saturates.
     let iterations = ((least_ns / fastest).ceil() as u64).clamp(1, most);
+    // What the first call showed is of a sample only where that is one call.
+    let is_one_long_round =
+        iterations == 1 && least_warm_up_rounds(call_ns.iter().sum::<f64>()) == 1;
+    let warm_at_once = is_one_long_round
+        && !benchmark.renews_input()
+        && benchmark.threads() == 1
+        && warm.iter().all(|warm| *warm);
     let began = Instant::now();
     let blocks_ns = match call_ns.len() {
         2 if 2.0 * call_ns.iter().sum::<f64>() * (iterations as f64) < TRIAL_NS => {
@@ -85,6 +97,7 @@ pub fn pilot(
         call_ns,
         blocks_ns,
         block_cost_ns,
+        warm_at_once,
     }
 }
 
@@ -115,19 +128,32 @@ fn trial_blocks(
     blocks
 }
 
-/// Nanoseconds of one call, from a batch that is long enough.
+/// Nanoseconds of one call, from a batch that is long enough, and whether the
+/// first call was as fast as the second.
+///
+/// One pair of calls decides. Calls of 20 ms that scatter by 1.2 % with an
+/// autocorrelation of .83 differ by .7 % from one to the next: of two contenders
+/// that need no warm-up 15 % get one all the same, and of those of which one
+/// takes 2 % longer in its first call 7 % get none, at 3 % .2 %. More calls in
+/// the same process do not help, for the scatter is that of its one first call;
+/// a second process would cost as much as a replicate.
 fn call_ns(
     benchmark: &mut dyn FunctionBenchmark,
     contender: usize,
     least_ns: f64,
     most: u64,
     gauge: &Gauge,
-) -> f64 {
+) -> (f64, bool) {
     let mut iterations = 1;
-    let mut took = benchmark.sample(contender, iterations, gauge).wall_ns;
-    // The first call may pay for what all later ones find ready.
-    if took < LONG_NS {
-        took = benchmark.sample(contender, iterations, gauge).wall_ns;
+    let first = benchmark.sample(contender, iterations, gauge);
+    let mut took = first.wall_ns;
+    let mut warm = false;
+    // The first call may pay for what all later ones find ready. Of long ones it
+    // is only looked at where that may save every process a warm-up.
+    if took < LONG_NS || !benchmark.renews_input() {
+        let second = benchmark.sample(contender, iterations, gauge);
+        warm = second.without_waiting_ns() >= first.without_waiting_ns() * (1.0 - GAIN);
+        took = second.wall_ns;
     }
     while took < least_ns && iterations < most {
         let wanted = (iterations as f64 * least_ns * 1.2 / took.max(1.0)).ceil() as u64;
@@ -140,7 +166,7 @@ fn call_ns(
         }
         took = took.min(benchmark.sample(contender, iterations, gauge).wall_ns);
     }
-    took / iterations as f64
+    (took / iterations as f64, warm)
 }
 
 /// Rounds at most.
@@ -225,9 +251,17 @@ pub(crate) fn primes(
 
 #[cfg(test)]
 mod tests {
+    use std::cell::OnceCell;
+    use std::hint::black_box;
+    use std::rc::Rc;
+
+    use rand_core::Rng;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
     use super::*;
     use crate::clock::SampleClock;
-    use crate::function::{Disagreement, Reading};
+    use crate::function::{ByReference, Disagreement, Reading};
+    use crate::random::{Purpose, stream};
 
     /// Calls that take exactly this long.
     struct Fixed {
@@ -309,6 +343,146 @@ mod tests {
     #[test]
     fn no_sample_has_more_calls_than_there_can_be_inputs() {
         assert_eq!(found(&[1.0, 1.0], 100).iterations, 100);
+    }
+
+    /// Two contenders whose calls follow one another in a noise that remembers, the first of each
+    /// slower by its part of a call.
+    struct Noisy {
+        rng: Xoshiro256PlusPlus,
+        noise: f64,
+        first: [Option<f64>; 2],
+        renews: bool,
+        threads: u32,
+        ns: f64,
+    }
+
+    const SCATTER: f64 = 0.012;
+    const MEMORY: f64 = 0.83;
+
+    impl Noisy {
+        fn new(seed: u64, first: [f64; 2]) -> Self {
+            Self {
+                rng: stream(seed, Purpose::Input, [0; 3]),
+                noise: 0.0,
+                first: first.map(Some),
+                renews: false,
+                threads: 1,
+                ns: 2e7,
+            }
+        }
+
+        /// A draw from the standard normal distribution, near enough: of twelve uniform ones.
+        fn normal(&mut self) -> f64 {
+            let sum: u64 = (0..12).map(|_| self.rng.next_u64() >> 16).sum();
+            sum as f64 / (1_u64 << 48) as f64 - 6.0
+        }
+    }
+
+    impl FunctionBenchmark for Noisy {
+        fn contenders(&self) -> usize {
+            2
+        }
+
+        fn threads(&self) -> u32 {
+            self.threads
+        }
+
+        fn renews_input(&self) -> bool {
+            self.renews
+        }
+
+        fn prepare(&mut self, _seed: u64) {
+            self.noise = SCATTER * self.normal();
+        }
+
+        fn sample(&mut self, contender: usize, iterations: u64, _gauge: &Gauge) -> Reading {
+            let fresh = (1.0 - MEMORY * MEMORY).sqrt() * SCATTER * self.normal();
+            self.noise = MEMORY * self.noise + fresh;
+            let first = self.first[contender].take();
+            let slower = 1.0 + self.noise + first.unwrap_or(0.0);
+            let cpu_ns = self.ns * iterations as f64 * slower;
+            // The first call of each waits for a core besides.
+            let waiting_ns = if first.is_some() { 5e6 } else { 0.0 };
+            Reading {
+                wall_ns: cpu_ns + waiting_ns,
+                cpu_ns,
+                run_delay_ns: waiting_ns as u64,
+                ..Reading::default()
+            }
+        }
+
+        fn check(&self) -> Result<(), Disagreement> {
+            Ok(())
+        }
+    }
+
+    /// The part of 4,000 pilots that find contenders warm at once.
+    fn warm_at_once(first: [f64; 2]) -> f64 {
+        let gauge = Gauge::new(SampleClock::os());
+        let races = 4_000;
+        let warm = (0..races)
+            .filter(|seed| pilot(&mut Noisy::new(*seed, first), 1, 0.0, &gauge).warm_at_once)
+            .count();
+        warm as f64 / races as f64
+    }
+
+    #[test]
+    fn one_pair_of_calls_rarely_errs_about_what_a_warm_up_brings() {
+        let share = [0.0, 0.01, 0.02, 0.03, 1.0].map(|first| {
+            let one = warm_at_once([first, 0.0]);
+            let both = warm_at_once([first; 2]);
+            println!("first call {first}: warm {one}, {both} where both are slower");
+            (one, both)
+        });
+        assert!((0.82..0.90).contains(&share[0].0), "{share:?}");
+        assert!((0.82..0.90).contains(&share[0].1), "{share:?}");
+        assert!((0.35..0.55).contains(&share[1].0), "{share:?}");
+        assert!(share[2].0 < 0.10 && share[2].1 < 0.02, "{share:?}");
+        assert!(share[3].0 < 0.005, "{share:?}");
+        assert_eq!(share[4], (0.0, 0.0), "{share:?}");
+    }
+
+    #[test]
+    fn nothing_but_long_single_calls_on_one_input_by_one_thread_is_warm_at_once() {
+        let gauge = Gauge::new(SampleClock::os());
+        let found = |change: fn(&mut Noisy), least_ns| {
+            let warm = |seed: &u64| {
+                let mut noisy = Noisy::new(*seed, [0.0; 2]);
+                change(&mut noisy);
+                pilot(&mut noisy, 1, least_ns, &gauge).warm_at_once
+            };
+            (0..40).filter(warm).count()
+        };
+        assert!(found(|_| {}, 0.0) > 20);
+        assert_eq!(found(|noisy| noisy.renews = true, 0.0), 0);
+        assert_eq!(found(|noisy| noisy.threads = 2, 0.0), 0);
+        assert_eq!(found(|noisy| noisy.ns = 4e6, 0.0), 0);
+        assert_eq!(found(|_| {}, 1e8), 0);
+    }
+
+    #[test]
+    fn a_static_that_the_first_call_fills_keeps_the_warm_up() {
+        /// 10 ms and more of a core that nothing shortens.
+        fn work() -> u64 {
+            (0..12_000_000).fold(black_box(1), |product: u64, factor| {
+                product.wrapping_mul(factor | 1)
+            })
+        }
+        let gauge = Gauge::new(SampleClock::os());
+        for late in [false, true] {
+            let mut benchmark = ByReference::new(|_| ()).without_renewal();
+            let filled = Rc::new(OnceCell::new());
+            for fills in [!late, late] {
+                let filled = Rc::clone(&filled);
+                benchmark.add(move |()| work() ^ if fills { *filled.get_or_init(work) } else { 0 });
+            }
+            let found = pilot(&mut benchmark, 1, 0.0, &gauge);
+            assert_eq!((found.iterations, found.warm_at_once), (1, false));
+            assert!(
+                found.call_ns.iter().sum::<f64>() > LONG_ROUND_NS,
+                "{found:?}"
+            );
+        }
     }
 
     /// Gets faster for a while.

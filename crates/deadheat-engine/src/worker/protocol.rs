@@ -301,7 +301,8 @@ impl Reply {
                     .with("most_iterations", pilot.most_iterations)
                     .with("call_ns", numbers(&pilot.call_ns))
                     .with("blocks_ns", Json::List(blocks))
-                    .with("block_cost_ns", pilot.block_cost_ns);
+                    .with("block_cost_ns", pilot.block_cost_ns)
+                    .with_some("warm_at_once", pilot.warm_at_once.then_some(true));
                 ("calibrated", said)
             }
             Reply::Sound => ("sound", Object::new()),
@@ -377,6 +378,7 @@ impl Reply {
                 })?
                 .unwrap_or_default(),
                 block_cost_ns: optional(said, "block_cost_ns", Json::as_number)?,
+                warm_at_once: optional(said, "warm_at_once", Json::as_bool)?.unwrap_or(false),
             }),
             "warm" => Reply::Warm {
                 rounds: said.get("rounds")?.as_u64()?,
@@ -617,6 +619,7 @@ mod tests {
                 call_ns: vec![0.1, 12.0],
                 blocks_ns: vec![[1.0, 2.0, 3.0, 4.5]],
                 block_cost_ns: None,
+                warm_at_once: true,
             }),
             Reply::Calibrated(Pilot {
                 iterations: 7,
@@ -624,6 +627,7 @@ mod tests {
                 call_ns: vec![],
                 blocks_ns: vec![],
                 block_cost_ns: Some(0.5),
+                warm_at_once: false,
             }),
             Reply::Sound,
             Reply::Warm {
@@ -674,7 +678,11 @@ mod tests {
             Some(Reply::Prepared { renews_input })
         );
         let calibrated = said(r#"{"calibrated":{"iterations":3,"call_ns":[2.5]}}"#);
-        assert!(matches!(calibrated, Some(Reply::Calibrated(pilot)) if pilot.iterations == 3));
+        let Some(Reply::Calibrated(pilot)) = calibrated else {
+            panic!("{calibrated:?}");
+        };
+        // A worker that is older, or of another language, is warmed up.
+        assert_eq!((pilot.iterations, pilot.warm_at_once), (3, false));
     }
 
     #[test]

@@ -65,6 +65,7 @@ object! { Benchmark {
     contenders,
     control: omit,
     blocks_per_replicate: omit,
+    without_warm_up: omit,
     throughput: omit,
     own_link: omit,
     counters: omit,

@@ -148,6 +148,7 @@ pub fn function_header() -> RunHeader {
                     contenders: vec![function("loop", 700, 2), function("iter", 700, 2)],
                     blocks_per_replicate: Some(5),
                     throughput: Some(Throughput::Bytes(4096)),
+                    without_warm_up: false,
                     control: false,
                     own_link: None,
                     counters: vec![],

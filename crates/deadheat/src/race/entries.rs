@@ -163,6 +163,11 @@ impl PilotedContenders for FunctionContenders<'_> {
             .iter()
             .map(|benchmark| self.has_neutral_links(benchmark))
             .collect();
+        for (benchmark, linked) in plan.benchmarks.iter_mut().zip(&linked) {
+            // The warm-up is the trial of a link: one that fails it is replaced, and one that failed
+            // in a block would end the benchmark.
+            benchmark.without_warm_up &= !linked;
+        }
         add_own_links(plan, OWN_LINK_REPLICATES, |of| linked[of] && !failed(of));
         FunctionContenders::enter(self, plan).map_err(not_started)?;
         Ok(links)
