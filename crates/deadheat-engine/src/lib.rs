@@ -66,4 +66,7 @@ pub use terminal::{
 };
 #[cfg(feature = "commands")]
 pub use worker::Inspected;
-pub use worker::{ListedBenchmark, WorkerListing, WorkerPipes, WorkerProgram, WorkerSuite, serve};
+pub use worker::{
+    Asked, ListRequest, ListedBenchmark, WantedBenchmark, WorkerListing, WorkerPipes,
+    WorkerProgram, WorkerSuite, serve,
+};

@@ -22,4 +22,4 @@ pub(crate) use process::{WorkerProcess, WorkerStart};
 pub use protocol::Inspected;
 pub(crate) use protocol::{BlockRequest, PROTOCOL, PrepareRequest, Problem, Reply, Request, SEEDS};
 pub use protocol::{ListedBenchmark, WorkerListing};
-pub use serve::{WorkerSuite, serve};
+pub use serve::{Asked, ListRequest, WantedBenchmark, WorkerSuite, serve};
