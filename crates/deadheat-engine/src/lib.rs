@@ -64,6 +64,9 @@ pub use session::{Contenders, NeverStop, Progress, Session, StopRequest, Unwatch
 pub use terminal::{
     Ended, run_beside_the_answer, run_in_foreground, stdout_was_closed, terminal_width,
 };
+pub use worker::{
+    Asked, ListRequest, ListedBenchmark, WantedBenchmark, WorkerListing, WorkerPipes,
+    WorkerProgram, WorkerSuite, serve,
+};
 #[cfg(feature = "commands")]
 pub use worker::{HarnessListing, Inspected};
-pub use worker::{ListedBenchmark, WorkerListing, WorkerPipes, WorkerProgram, WorkerSuite, serve};

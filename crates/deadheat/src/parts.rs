@@ -45,6 +45,12 @@ pub mod exit {
     pub use crate::exit::*;
 }
 
+/// The harness of a bench target, for benchmarks that are registered in another way.
+pub mod harness {
+    pub use crate::harness::run_planned;
+    pub use crate::race::Planned;
+}
+
 /// Pairs of benchmarks of two builds.
 #[cfg(feature = "commands")]
 pub mod pairing {

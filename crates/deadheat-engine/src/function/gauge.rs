@@ -80,6 +80,14 @@ impl Reading {
         self.wall_ns - idle_ns.min(self.run_delay_ns as f64)
     }
 
+    /// Two readings of one thread, one after the other: everything adds up.
+    pub fn and_then(self, later: Reading) -> Reading {
+        Reading {
+            wall_ns: self.wall_ns + later.wall_ns,
+            ..self.beside(later)
+        }
+    }
+
     /// Two readings of threads that ran at the same time: everything but the
     /// elapsed time adds up.
     pub(super) fn beside(self, other: Reading) -> Reading {
@@ -118,7 +126,8 @@ pub struct Begun {
 /// clock of the samples.
 #[derive(Clone, Copy, Debug)]
 pub struct Ended {
-    pub(super) reading: Reading,
+    /// Everything that it shows.
+    pub reading: Reading,
     pub(super) start: u64,
     pub(super) stop: u64,
 }
@@ -203,7 +212,7 @@ impl Gauge {
 
     /// The reading of `batch`.
     #[inline(always)]
-    pub(super) fn around(&self, batch: impl FnOnce()) -> Reading {
+    pub fn around(&self, batch: impl FnOnce()) -> Reading {
         let begun = self.begin();
         batch();
         self.end(begun).reading
@@ -259,6 +268,23 @@ fn evidence(values: &[f64], metrics: &[Metric], threads: u32) -> Flags {
 mod tests {
     use super::*;
     use crate::function::Reading;
+
+    #[test]
+    fn readings_one_after_the_other_add_up_and_of_threads_the_longest_time_counts() {
+        let reading = |wall_ns, cpu_ns| Reading {
+            wall_ns,
+            cpu_ns,
+            minor_faults: 1,
+            ..Reading::default()
+        };
+        let (first, second) = (reading(3.0, 2.0), reading(5.0, 4.0));
+        let both = Reading {
+            minor_faults: 2,
+            ..reading(8.0, 6.0)
+        };
+        assert_eq!(first.and_then(second), both);
+        assert_eq!(first.beside(second).wall_ns, 5.0);
+    }
 
     #[test]
     fn evidence_is_read_where_it_stands() {

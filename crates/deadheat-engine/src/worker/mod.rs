@@ -22,4 +22,4 @@ pub(crate) use protocol::{BlockRequest, PROTOCOL, PrepareRequest, Problem, Reply
 #[cfg(feature = "commands")]
 pub use protocol::{HarnessListing, Inspected};
 pub use protocol::{ListedBenchmark, WorkerListing};
-pub use serve::{WorkerSuite, serve};
+pub use serve::{Asked, ListRequest, WantedBenchmark, WorkerSuite, serve};

@@ -5,11 +5,14 @@ use std::io::{PipeWriter, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
 use std::sync::Mutex;
 
+use deadheat_model::Metric;
 use rand_core::Rng;
 
 use super::baton::{Baton, PeerGone};
 use super::pipes::{Traced, WorkerPipes};
-use super::protocol::{BlockRequest, ListedBenchmark, PROTOCOL, Problem, Reply, Request};
+use super::protocol::{
+    BlockRequest, ListedBenchmark, PROTOCOL, PrepareRequest, Problem, Reply, Request,
+};
 use crate::clock::SampleClock;
 use crate::counters::allocations_of_this_thread;
 use crate::function::{Disagreement, FunctionBenchmark, Gauge, Reading, pilot, warm_up};
@@ -26,56 +29,128 @@ pub trait WorkerSuite {
 }
 
 /// Serves one benchmark of a suite, as its coordinator asks for it.
-pub fn serve(mut pipes: WorkerPipes, suite: impl WorkerSuite) {
-    keep_panics(&pipes.replies);
-    let mut line = String::new();
-    let metrics = Reading::metrics(allocations_of_this_thread().is_some());
-    let hello = Reply::Hello {
-        protocol: PROTOCOL,
-        worker: concat!("deadheat ", env!("CARGO_PKG_VERSION")).to_owned(),
-        metrics: metrics.to_vec(),
+pub fn serve(pipes: WorkerPipes, suite: impl WorkerSuite) {
+    let mut asked = pipes.greet();
+    let wanted = loop {
+        match asked {
+            None => return,
+            Some(Asked::List(listing)) => asked = listing.answer(suite.list()),
+            Some(Asked::Benchmark(wanted)) => break wanted,
+        }
     };
-    if pipes.send(&hello).is_none() {
-        return;
+    match found(suite, wanted.name(), wanted.contender()) {
+        Some((mut benchmark, only)) => wanted.serve(&mut *benchmark, only),
+        None => wanted.refuse(),
     }
-    let prepare = loop {
-        match pipes.next_request(&mut line) {
-            Some(Request::List) => {
-                if pipes.send(&Reply::Listed(suite.list())).is_none() {
-                    return;
-                }
-            }
-            Some(Request::Prepare(prepare)) => break prepare,
-            None | Some(Request::Bye) => return,
-            Some(_) => {
-                pipes.send(&failed(Problem::OutOfTurn));
-                return;
+}
+
+/// The first things a coordinator may want of a worker.
+#[derive(Debug)]
+pub enum Asked {
+    /// The names of its benchmarks.
+    List(ListRequest),
+    /// One benchmark, and nothing else from then on.
+    Benchmark(WantedBenchmark),
+}
+
+/// A coordinator that waits for a list of benchmarks.
+#[derive(Debug)]
+pub struct ListRequest(WorkerPipes);
+
+/// A coordinator that waits for one benchmark to be ready.
+#[derive(Debug)]
+pub struct WantedBenchmark {
+    pipes: WorkerPipes,
+    prepare: PrepareRequest,
+    /// Holds its place on the heap.
+    _held: Vec<u8>,
+}
+
+/// The metrics of every sample of this process.
+fn metrics_here() -> &'static [Metric] {
+    Reading::metrics(allocations_of_this_thread().is_some())
+}
+
+impl WorkerPipes {
+    /// Says hello, and returns what the coordinator wants; `None` when it wants nothing and the
+    /// process may end.
+    pub fn greet(mut self) -> Option<Asked> {
+        keep_panics(&self.replies);
+        self.send(&Reply::Hello {
+            protocol: PROTOCOL,
+            worker: concat!("deadheat ", env!("CARGO_PKG_VERSION")).to_owned(),
+            metrics: metrics_here().to_vec(),
+        })?;
+        self.asked()
+    }
+
+    fn asked(mut self) -> Option<Asked> {
+        match self.next_request(&mut String::new())? {
+            Request::List => Some(Asked::List(ListRequest(self))),
+            // Before anything of the benchmark comes to lie anywhere.
+            Request::Prepare(prepare) => Some(Asked::Benchmark(WantedBenchmark {
+                _held: hold_heap(prepare.heap_bytes),
+                prepare,
+                pipes: self,
+            })),
+            Request::Bye => None,
+            _ => {
+                self.send(&failed(Problem::OutOfTurn));
+                None
             }
         }
-    };
-    // Before anything of the benchmark comes to lie anywhere.
-    let _held = hold_heap(prepare.heap_bytes);
-    let found = SampleClock::from_words(&prepare.clock).zip(found(
-        suite,
-        &prepare.benchmark,
-        prepare.contender,
-    ));
-    let Some((clock, (benchmark, only))) = found else {
-        pipes.send(&failed(Problem::Unknown));
-        return;
-    };
-    with_stack_offset(prepare.stack_bytes, || {
-        Worker {
-            benchmark,
-            only,
-            gauge: Gauge::with_overhead(clock, prepare.cpu_overhead_ns),
-            width: metrics.len(),
-            baton: pipes.baton.take(),
-            ready: None,
-            beside: None,
-        }
-        .work(pipes)
-    });
+    }
+}
+
+impl ListRequest {
+    /// Names the benchmarks, and returns what is wanted then.
+    pub fn answer(mut self, benchmarks: Vec<ListedBenchmark>) -> Option<Asked> {
+        self.0.send(&Reply::Listed(benchmarks))?;
+        self.0.asked()
+    }
+}
+
+impl WantedBenchmark {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.prepare.benchmark
+    }
+
+    /// The only contender that is wanted; `None` for all of them.
+    pub fn contender(&self) -> Option<&str> {
+        self.prepare.contender.as_deref()
+    }
+
+    /// Does what the coordinator asks, until it leaves or the benchmark fails: of all contenders,
+    /// or of the one at the place `only`.
+    pub fn serve(mut self, benchmark: &mut dyn FunctionBenchmark, only: Option<usize>) {
+        let Some(clock) = SampleClock::from_words(&self.prepare.clock) else {
+            return self.refuse();
+        };
+        with_stack_offset(self.prepare.stack_bytes, || {
+            Worker {
+                benchmark,
+                only,
+                gauge: Gauge::with_overhead(clock, self.prepare.cpu_overhead_ns),
+                width: metrics_here().len(),
+                baton: self.pipes.baton.take(),
+                ready: None,
+                beside: None,
+            }
+            .work(self.pipes)
+        });
+    }
+
+    /// Says that there is no such benchmark.
+    pub fn refuse(mut self) {
+        self.pipes.send(&failed(Problem::Unknown));
+    }
+
+    /// Says what the panic said that ended the way to the benchmark.
+    pub fn panicked(mut self, panic: Box<dyn Any + Send>) {
+        self.pipes
+            .send(&failed(Problem::Panicked(panic_message(panic))));
+    }
 }
 
 /// The benchmark of this name, and the place in it of the only contender
@@ -83,13 +158,13 @@ pub fn serve(mut pipes: WorkerPipes, suite: impl WorkerSuite) {
 fn found(
     suite: impl WorkerSuite,
     benchmark: &str,
-    contender: Option<String>,
+    contender: Option<&str>,
 ) -> Option<(Box<dyn FunctionBenchmark>, Option<usize>)> {
     let only = match contender {
         None => None,
         Some(contender) => {
             let listed = suite.list().into_iter().find(|b| b.name == benchmark)?;
-            Some(listed.contenders.iter().position(|c| *c == contender)?)
+            Some(listed.contenders.iter().position(|c| c == contender)?)
         }
     };
     Some((suite.take(benchmark)?, only))
@@ -103,8 +178,8 @@ fn failed(problem: Problem) -> Reply {
     }
 }
 
-struct Worker {
-    benchmark: Box<dyn FunctionBenchmark>,
+struct Worker<'a> {
+    benchmark: &'a mut dyn FunctionBenchmark,
     /// The place of the only contender wanted.
     only: Option<usize>,
     gauge: Gauge,
@@ -117,7 +192,7 @@ struct Worker {
     beside: Option<Beside>,
 }
 
-impl Worker {
+impl Worker<'_> {
     fn work(mut self, mut pipes: WorkerPipes) {
         let mut line = String::new();
         let renews_input = self.benchmark.renews_input();
@@ -140,7 +215,7 @@ impl Worker {
     fn answer(&mut self, request: Request, notes: &PipeWriter) -> Reply {
         let ready = self.ready.take();
         let mut benchmark = Traced {
-            benchmark: &mut *self.benchmark,
+            benchmark: self.benchmark,
             only: self.only,
             notes,
         };

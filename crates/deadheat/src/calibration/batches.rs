@@ -146,7 +146,11 @@ impl<'a> Field<'a> {
         let candidates = self.candidates(baseline, changes);
         let suite = functions(work, baseline, &candidates);
         let entries = Entries {
-            benchmarks: suite.registered().iter().map(|one| one.planned()).collect(),
+            benchmarks: suite
+                .planned()
+                .into_iter()
+                .map(|one| one.benchmark)
+                .collect(),
             metrics: LocalContenders::metrics_here().to_vec(),
             ..Entries::default()
         };

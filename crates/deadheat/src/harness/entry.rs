@@ -14,12 +14,13 @@ use crate::answer::{Format, to_stdout};
 use crate::exit::{Failure, Status};
 use crate::progress::LiveProgress;
 use crate::race::{
-    BenchmarkRace, Entries, RaceError, Raced, race_benchmarks, refuse_old_confirmation, smoke_test,
+    BenchmarkRace, Entries, Planned, RaceError, Raced, race_benchmarks, refuse_old_confirmation,
+    smoke_test,
 };
 use crate::repetition::{of_a_bench_target, this_program, words_of_this_process};
 use crate::rules::Rules;
 use crate::settings::{Selection, nothing_selected};
-use crate::suite::{Registered, Suite};
+use crate::suite::Suite;
 use crate::terminal::to_stderr;
 
 #[allow(
@@ -56,17 +57,31 @@ pub fn main(build: impl FnOnce(&mut Suite)) {
             serve(pipes, suite);
             0
         }
-        None => match run(&suite, std::env::args_os().skip(1)) {
-            Ok(status) => status.code(),
-            Err(failure) => failure.report(),
-        },
+        None => run_planned(
+            &suite.planned(),
+            suite.has_controls(),
+            std::env::args_os().skip(1),
+        ),
     };
     std::process::exit(i32::from(code));
 }
 
-fn run(suite: &Suite, words: impl Iterator<Item = OsString>) -> Result<Status, Failure> {
+/// Does what the `words` of a command line want of these benchmarks, and returns the exit code;
+/// with a second copy of every baseline beside it where there are `controls`.
+pub fn run_planned(suite: &[Planned], controls: bool, words: impl Iterator<Item = OsString>) -> u8 {
+    match run(suite, controls, words) {
+        Ok(status) => status.code(),
+        Err(failure) => failure.report(),
+    }
+}
+
+fn run(
+    suite: &[Planned],
+    controls: bool,
+    words: impl Iterator<Item = OsString>,
+) -> Result<Status, Failure> {
     let arguments = Arguments::parse(words).map_err(Failure::Usage)?;
-    if let Some(name) = suite.ambiguous() {
+    if let Some(name) = ambiguous(suite) {
         return Err(Failure::Usage(format!(
             "two benchmarks are named '{name}'; a name must be the only one of its suite"
         )));
@@ -75,30 +90,37 @@ fn run(suite: &Suite, words: impl Iterator<Item = OsString>) -> Result<Status, F
         Mode::Help => to_stdout(&help()).map(|()| Status::Done),
         Mode::List => {
             let terse = arguments.answer.format == Format::Terse;
-            to_stdout(&listing(suite.registered(), &arguments.selection, terse))
-                .map(|()| Status::Done)
+            to_stdout(&listing(suite, &arguments.selection, terse)).map(|()| Status::Done)
         }
         Mode::Smoke => {
             let rules = Rules::new(arguments.asked.clone(), None);
-            let race = worker_race(suite, &arguments, &rules)?;
-            smoke(&race, suite.registered(), &arguments.selection, to_stdout)
+            let race = worker_race(controls, &arguments, &rules)?;
+            smoke(&race, suite, &arguments.selection, to_stdout)
         }
         Mode::Race => {
             let rules = Rules::read(arguments.asked.clone(), &arguments.source)?;
-            let racing = worker_race(suite, &arguments, &rules)?;
+            let racing = worker_race(controls, &arguments, &rules)?;
             race(&racing, suite, &arguments.by(&rules), &rules)
         }
     }
 }
 
+/// A name that two benchmarks have.
+fn ambiguous(suite: &[Planned]) -> Option<&str> {
+    let mut names: Vec<&str> = suite.iter().map(Planned::name).collect();
+    names.sort_unstable();
+    let twice = names.windows(2).find(|pair| pair[0] == pair[1]);
+    twice.map(|pair| pair[0])
+}
+
 fn worker_race(
-    suite: &Suite,
+    controls: bool,
     arguments: &Arguments,
     rules: &Rules,
 ) -> Result<BenchmarkRace, Failure> {
     let mut settings = rules.seeded();
     let seed = settings.seed();
-    settings.control = Some(settings.control() || suite.has_controls());
+    settings.control = Some(settings.control() || controls);
     let placement = settings.placement.unwrap_or_default();
     let words = words_of_this_process();
     let placed = std::env::var_os(PLACEMENTS_VARIABLE).is_some();
@@ -124,22 +146,21 @@ fn worker_race(
 /// Races and answers.
 fn race(
     race: &BenchmarkRace,
-    suite: &Suite,
+    suite: &[Planned],
     arguments: &Arguments,
     rules: &Rules,
 ) -> Result<Status, Failure> {
-    let selected: Vec<&Registered> = suite
-        .registered()
+    let selected: Vec<&Planned> = suite
         .iter()
         .filter(|benchmark| {
             let selection = &arguments.selection;
-            selection.names(&benchmark.name) && selection.runs(benchmark.ignored)
+            selection.names(benchmark.name()) && selection.runs(benchmark.ignored)
         })
         .collect();
     if selected.is_empty() {
         // Not an error: `cargo bench NAME` asks every bench target of a
         // workspace for the same name.
-        let names: Vec<&str> = suite.names().collect();
+        let names: Vec<&str> = suite.iter().map(Planned::name).collect();
         let told = if names.is_empty() {
             "the suite has no benchmarks".to_owned()
         } else {
@@ -188,9 +209,9 @@ fn race(
 }
 
 /// The benchmarks that worker processes of this program are to race.
-fn entries(benchmarks: &[&Registered]) -> Entries {
+fn entries(benchmarks: &[&Planned]) -> Entries {
     Entries {
-        benchmarks: benchmarks.iter().map(|b| b.planned()).collect(),
+        benchmarks: benchmarks.iter().map(|b| b.benchmark.clone()).collect(),
         metrics: LocalContenders::metrics_here().to_vec(),
         ..Entries::default()
     }
@@ -200,21 +221,21 @@ fn entries(benchmarks: &[&Registered]) -> Entries {
 /// `say` prints.
 fn smoke(
     race: &BenchmarkRace,
-    benchmarks: &[Registered],
+    benchmarks: &[Planned],
     selection: &Selection,
     mut say: impl FnMut(&str) -> Result<(), Failure>,
 ) -> Result<Status, Failure> {
-    let named: Vec<&Registered> = benchmarks
+    let named: Vec<&Planned> = benchmarks
         .iter()
-        .filter(|benchmark| selection.names(&benchmark.name) && selection.lists(benchmark.ignored))
+        .filter(|benchmark| selection.names(benchmark.name()) && selection.lists(benchmark.ignored))
         .collect();
     let noun = if named.len() == 1 { "test" } else { "tests" };
     say(&format!("\nrunning {} {noun}\n", named.len()))?;
-    let (runs, ignored): (Vec<&Registered>, Vec<&Registered>) = named
+    let (runs, ignored): (Vec<&Planned>, Vec<&Planned>) = named
         .iter()
         .partition(|benchmark| selection.runs(benchmark.ignored));
     for benchmark in &ignored {
-        say(&format!("test {} ... ignored\n", benchmark.name))?;
+        say(&format!("test {} ... ignored\n", benchmark.name()))?;
     }
     let mut failures: Vec<(String, String)> = Vec::new();
     smoke_test(race, &entries(&runs), |benchmark, outcome| {
@@ -254,13 +275,13 @@ fn smoke(
 }
 
 /// One line per benchmark, and for people how many there are.
-fn listing(benchmarks: &[Registered], selection: &Selection, terse: bool) -> String {
+fn listing(benchmarks: &[Planned], selection: &Selection, terse: bool) -> String {
     let mut text = String::new();
     let mut count = 0;
-    let listed = |b: &&Registered| selection.names(&b.name) && selection.lists(b.ignored);
+    let listed = |b: &&Planned| selection.names(b.name()) && selection.lists(b.ignored);
     for benchmark in benchmarks.iter().filter(listed) {
         count += 1;
-        let _ = writeln!(text, "{}: benchmark", benchmark.name);
+        let _ = writeln!(text, "{}: benchmark", benchmark.name());
     }
     if !terse {
         let noun = if count == 1 {
@@ -279,12 +300,25 @@ mod tests {
     use crate::settings::Ignored;
 
     #[test]
+    fn a_name_that_is_given_twice_is_noticed() {
+        let named = |names: &[&str]| {
+            let mut suite = Suite::new();
+            for name in names {
+                suite.benchmark(*name).baseline("one", || 1);
+            }
+            suite.planned()
+        };
+        assert_eq!(ambiguous(&named(&["a", "b", "a"])), Some("a"));
+        assert_eq!(ambiguous(&named(&["a", "b"])), None);
+    }
+
+    #[test]
     fn a_listing_has_a_line_per_benchmark_and_counts_them_for_people() {
         let mut suite = Suite::new();
         suite.benchmark("a").baseline("one", || 1);
         suite.benchmark("b").ignored().baseline("one", || 1);
         let all = Selection::default();
-        let list = |selection, terse| listing(suite.registered(), selection, terse);
+        let list = |selection, terse| listing(&suite.planned(), selection, terse);
         assert_eq!(list(&all, true), "a: benchmark\nb: benchmark\n");
         assert!(list(&all, false).ends_with("\n\n0 tests, 2 benchmarks\n"));
         let ignored = Selection {

@@ -6,4 +6,4 @@ mod entry;
 mod files;
 
 pub use compare::{Compare, compare, compare_with};
-pub use entry::main;
+pub use entry::{main, run_planned};

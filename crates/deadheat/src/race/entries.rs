@@ -36,6 +36,23 @@ pub struct BenchmarkRace {
     pub placements: Option<LinkProgram>,
 }
 
+/// A benchmark that a bench target offers to race.
+#[derive(Clone, Debug)]
+pub struct Planned {
+    /// The benchmark as a plan has it before its pilot. Functions that name no program are those of
+    /// this one, which is started anew for them.
+    pub benchmark: Benchmark,
+    /// True if it is left out unless somebody asks for it.
+    pub ignored: bool,
+}
+
+impl Planned {
+    /// Its name.
+    pub(crate) fn name(&self) -> &str {
+        &self.benchmark.name
+    }
+}
+
 /// The benchmarks of a race, and those that are left out of it.
 #[derive(Clone, Debug, Default)]
 pub struct Entries {

@@ -24,7 +24,7 @@ pub use commands::{RaceOptions, race_commands};
 pub use confirm::{Raced, SecondRace, add_second_analysis, refuse_old_confirmation};
 #[cfg(feature = "commands")]
 pub(crate) use confirm::{add_second_race, belong_together, second_path};
-pub use entries::{BenchmarkRace, Entries};
+pub use entries::{BenchmarkRace, Entries, Planned};
 pub use error::{RaceError, RaceOutcome};
 #[cfg(feature = "commands")]
 pub use harness::harness_benchmark;

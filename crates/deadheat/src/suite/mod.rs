@@ -7,5 +7,4 @@ pub use builders::{
     AsyncRace, AsyncSetup, Benchmark, Consuming, ConsumingRace, PlainRace, Race, Setup, ThreadRace,
     ThreadSetup, Threads,
 };
-pub(crate) use registry::Registered;
 pub use registry::Suite;

@@ -8,6 +8,7 @@ use deadheat_engine::{
 };
 use deadheat_model::{Contender, FunctionCalls, Throughput, Workload};
 
+use crate::race::Planned;
 use crate::settings::distinct;
 
 /// The benchmarks of a program.
@@ -18,23 +19,23 @@ pub struct Suite {
 }
 
 /// A benchmark that has at least its baseline.
-pub(crate) struct Registered {
-    pub(crate) name: String,
-    pub(crate) parameters: Vec<(String, String)>,
-    pub(crate) throughput: Option<Throughput>,
-    pub(crate) ignored: bool,
-    pub(crate) contenders: Vec<String>,
+pub(super) struct Registered {
+    pub(super) name: String,
+    pub(super) parameters: Vec<(String, String)>,
+    pub(super) throughput: Option<Throughput>,
+    pub(super) ignored: bool,
+    pub(super) contenders: Vec<String>,
     pub(super) functions: Shared,
 }
 
 impl Registered {
     /// Threads that call each contender at the same time.
-    pub(crate) fn threads(&self) -> u32 {
+    fn threads(&self) -> u32 {
         self.functions.threads()
     }
 
     /// The benchmark as a plan has it before its pilot.
-    pub(crate) fn planned(&self) -> deadheat_model::Benchmark {
+    fn planned(&self) -> deadheat_model::Benchmark {
         let calls = FunctionCalls {
             threads: self.threads(),
             ..FunctionCalls::default()
@@ -115,16 +116,13 @@ impl Suite {
             .map(|benchmark| benchmark.name.as_str())
     }
 
-    pub(crate) fn registered(&self) -> &[Registered] {
-        &self.benchmarks
-    }
-
-    /// A name that two benchmarks have.
-    pub(crate) fn ambiguous(&self) -> Option<&str> {
-        let mut names: Vec<&str> = self.names().collect();
-        names.sort_unstable();
-        let twice = names.windows(2).find(|pair| pair[0] == pair[1]);
-        twice.map(|pair| pair[0])
+    /// The benchmarks as their race is planned.
+    pub(crate) fn planned(&self) -> Vec<Planned> {
+        let planned = |benchmark: &Registered| Planned {
+            benchmark: benchmark.planned(),
+            ignored: benchmark.ignored,
+        };
+        self.benchmarks.iter().map(planned).collect()
     }
 }
 
@@ -179,13 +177,7 @@ mod tests {
     fn benchmarks_keep_the_order_they_were_named_in() {
         let suite = suite(&["b", "a"]);
         assert_eq!(suite.names().collect::<Vec<_>>(), ["b", "a"]);
-        assert_eq!(suite.registered()[0].contenders, ["one", "two"]);
-    }
-
-    #[test]
-    fn a_name_that_is_given_twice_is_noticed() {
-        assert_eq!(suite(&["a", "b", "a"]).ambiguous(), Some("a"));
-        assert_eq!(suite(&["a", "b"]).ambiguous(), None);
+        assert_eq!(suite.benchmarks[0].contenders, ["one", "two"]);
     }
 
     #[test]

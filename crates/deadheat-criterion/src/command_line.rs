@@ -1,0 +1,177 @@
+//! The command line: deadheat's, with what criterion takes beside it.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+
+use deadheat::parts::answer::to_stdout;
+use deadheat::parts::exit::Failure;
+use deadheat::parts::harness::run_planned;
+use deadheat::parts::terminal::to_stderr;
+
+use crate::planned::{group_races, one_by_one};
+use crate::session::Listed;
+
+/// Options of criterion that mean nothing here, and whether a value follows.
+const WITHOUT_MEANING: [(&str, bool); 14] = [
+    ("--confidence-level", true),
+    ("--discard-baseline", false),
+    ("--measurement-time", true),
+    ("--noise-threshold", true),
+    ("--noplot", false),
+    ("-n", false),
+    ("--nresamples", true),
+    ("--output-format", true),
+    ("--plotting-backend", true),
+    ("--quick", false),
+    ("--sample-size", true),
+    ("--significance-level", true),
+    ("--warm-up-time", true),
+    ("--profile-time", true),
+];
+
+/// Options of criterion that compare with times that were saved.
+const OF_SAVED_TIMES: [&str; 6] = [
+    "--save-baseline",
+    "-s",
+    "--baseline",
+    "-b",
+    "--baseline-lenient",
+    "--load-baseline",
+];
+
+/// Shown below the help of all bench targets.
+const HELP: &str = "
+Of benchmarks written for criterion:
+  --group-races         Race the functions of each group against each other, wherever they have a
+                        parameter in common; the first is the baseline
+";
+
+/// The words that are deadheat's, and what the others said.
+#[derive(Debug, Default, PartialEq)]
+struct CommandLine {
+    words: Vec<OsString>,
+    group_races: bool,
+    without_meaning: BTreeSet<&'static str>,
+}
+
+impl CommandLine {
+    fn read(words: impl IntoIterator<Item = OsString>) -> Result<Self, String> {
+        let mut read = Self::default();
+        let mut words = words.into_iter();
+        while let Some(word) = words.next() {
+            let text = word.to_string_lossy();
+            let (name, joined) = match text.split_once('=') {
+                Some((name, _)) => (name, true),
+                None => (&*text, false),
+            };
+            if name == "--group-races" && !joined {
+                read.group_races = true;
+            } else if let Some((name, valued)) =
+                WITHOUT_MEANING.iter().find(|(known, _)| *known == name)
+            {
+                read.without_meaning.insert(name);
+                if *valued && !joined && words.next().is_none() {
+                    return Err(format!("{name} needs a value"));
+                }
+            } else if OF_SAVED_TIMES.contains(&name) {
+                return Err(format!(
+                    "{name}: two builds race each other here, and not one against times that were \
+                     saved: cargo deadheat BASE, or deadheat bench OLD NEW"
+                ));
+            } else {
+                read.words.push(word);
+            }
+        }
+        Ok(read)
+    }
+
+    /// Returns true if people read what is said beside the answer.
+    fn is_told(&self) -> bool {
+        let has = |option: &str| self.words.iter().any(|word| word == option);
+        has("--bench")
+            && !["--test", "--list", "--quiet", "-q"]
+                .iter()
+                .any(|word| has(word))
+    }
+}
+
+/// Does what the command line wants of these benchmarks, and returns the exit code. What the source
+/// sets without a meaning is named.
+pub(crate) fn run(listed: &[Listed], without_meaning: BTreeSet<&'static str>) -> u8 {
+    let mut line = match CommandLine::read(std::env::args_os().skip(1)) {
+        Ok(line) => line,
+        Err(problem) => return Failure::Usage(problem).report(),
+    };
+    line.without_meaning.extend(without_meaning);
+    if line.is_told() && !line.without_meaning.is_empty() {
+        let names: Vec<&str> = line.without_meaning.iter().copied().collect();
+        to_stderr(
+            "deadheat",
+            &format!("{} mean nothing to a race", names.join(", ")),
+        );
+    }
+    let planned = if line.group_races {
+        match std::env::current_exe() {
+            Ok(program) => group_races(listed, &program),
+            Err(error) => {
+                let problem = format!("cannot find this program: {error}");
+                return Failure::Internal(problem).report();
+            }
+        }
+    } else {
+        one_by_one(listed)
+    };
+    let helps = line
+        .words
+        .iter()
+        .any(|word| word == "--help" || word == "-h");
+    let code = run_planned(&planned, false, line.words.into_iter());
+    match to_stdout(if helps { HELP } else { "" }) {
+        Ok(()) => code,
+        Err(failure) => failure.report(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> Result<CommandLine, String> {
+        CommandLine::read(line.split_whitespace().map(OsString::from))
+    }
+
+    #[test]
+    fn options_of_criterion_are_taken_out_and_the_rest_is_deadheats() {
+        let line = read("--bench --noplot --sample-size 10 sum --warm-up-time=1 --group-races -v");
+        let line = line.unwrap();
+        assert_eq!(line.words, ["--bench", "sum", "-v"]);
+        assert!(line.group_races);
+        let named: Vec<&str> = line.without_meaning.into_iter().collect();
+        assert_eq!(named, ["--noplot", "--sample-size", "--warm-up-time"]);
+        assert_eq!(
+            read("--sample-size"),
+            Err("--sample-size needs a value".to_owned())
+        );
+    }
+
+    #[test]
+    fn saved_times_are_refused_with_what_to_do_instead() {
+        for line in ["--save-baseline main", "--bench --baseline=main", "-b main"] {
+            let problem = read(line).unwrap_err();
+            assert!(problem.contains("cargo deadheat BASE"), "{problem}");
+        }
+    }
+
+    #[test]
+    fn settings_without_a_meaning_are_told_where_somebody_reads_it() {
+        for (line, told) in [
+            ("--bench", true),
+            ("", false),
+            ("--bench --test", false),
+            ("--bench --list", false),
+            ("--bench -q", false),
+        ] {
+            assert_eq!(read(line).unwrap().is_told(), told, "{line}");
+        }
+    }
+}

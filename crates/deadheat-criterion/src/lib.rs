@@ -1,0 +1,90 @@
+//! Benchmarks written for criterion, raced by deadheat without a line of them changed.
+//!
+//! ```toml
+//! [dev-dependencies]
+//! criterion = { package = "deadheat-criterion", version = "0.1" }
+//! ```
+//!
+//! Every benchmark of criterion's becomes one that a worker process serves, so that two builds race
+//! function by function, in turns of a fraction of a millisecond: `cargo deadheat main`, or
+//! `deadheat bench OLD NEW`. `cargo bench` alone shows the figures of each, or with
+//! `-- --group-races` races the functions of a group against each other. `docs/criterion.md` is the
+//! manual.
+//!
+//! What is here has the names and signatures of criterion 0.5 to 0.8, which document it. What of it
+//! means nothing to a race (sample sizes, measurement times, plots) is accepted, and named once on
+//! standard error.
+
+mod bencher;
+mod command_line;
+mod config;
+mod group;
+mod measure;
+mod planned;
+mod session;
+
+#[cfg(feature = "async")]
+mod executors;
+
+#[cfg(feature = "async")]
+pub use bencher::asynchronous::AsyncBencher;
+pub use bencher::{BatchSize, Bencher};
+pub use config::{
+    AxisScale, Baseline, BenchmarkFilter, Criterion, PlotConfiguration, PlottingBackend,
+    SamplingMode, Throughput,
+};
+pub use group::{BenchmarkGroup, BenchmarkId, IntoBenchmarkId};
+pub use std::hint::black_box;
+
+/// What is measured; here always wall time, and the other metrics of deadheat beside it.
+pub mod measurement {
+    pub use crate::measure::{Measurement, ValueFormatter, WallTime};
+}
+
+/// Profilers, which are accepted and not started.
+pub mod profiler {
+    pub use crate::measure::{ExternalProfiler, Profiler};
+}
+
+/// Executors of asynchronous benchmarks.
+#[cfg(feature = "async")]
+pub mod async_executor {
+    pub use crate::executors::*;
+}
+
+#[doc(hidden)]
+pub use session::{is_over as __is_over, run as __run};
+
+/// Makes a function of these benchmark functions, as criterion does.
+#[macro_export]
+macro_rules! criterion_group {
+    (name = $name:ident; config = $config:expr; targets = $($target:path),+ $(,)*) => {
+        /// Runs these benchmark functions.
+        pub fn $name() {
+            let mut criterion: $crate::Criterion<_> = $config.configure_from_args();
+            $(
+                // What a worker was asked for may have been served before.
+                if !$crate::__is_over() {
+                    $target(&mut criterion);
+                }
+            )+
+        }
+    };
+    ($name:ident, $($target:path),+ $(,)*) => {
+        $crate::criterion_group! {
+            name = $name;
+            config = $crate::Criterion::default();
+            targets = $($target),+
+        }
+    };
+}
+
+/// Makes a `main` of these groups, as criterion does.
+#[macro_export]
+macro_rules! criterion_main {
+    ($($group:path),+ $(,)*) => {
+        fn main() {
+            $crate::__run(&[$(&|| { $group(); }),+]);
+        }
+    };
+}
