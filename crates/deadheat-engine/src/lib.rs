@@ -37,7 +37,7 @@ pub use command_failure::GoogleBenchmarkError;
 #[cfg(feature = "commands")]
 pub use contender::{
     CommandContenders, CommandOptions, GoogleBenchmarkArguments, GoogleBenchmarkContenders,
-    GoogleBenchmarkOptions, GoogleBenchmarkPilot, GoogleBenchmarkSide, inspect,
+    GoogleBenchmarkOptions, GoogleBenchmarkPilot, GoogleBenchmarkSide, ValueReader, inspect,
 };
 pub use contender::{FunctionContenders, FunctionOptions, LocalContenders, Piloted};
 #[cfg(feature = "simulated")]

@@ -141,6 +141,16 @@ impl Metric {
             .unwrap_or_else(|| Metric::Custom(name.to_owned()))
     }
 
+    /// The metric of a name that is all there is to know of it, beside which way it improves. Unless
+    /// more is better it is a [`Metric::Custom`].
+    pub fn named(name: &str, better: Better) -> Metric {
+        let custom = Metric::Custom(name.to_owned());
+        match better {
+            Better::More => Metric::foreign(name, custom.unit(), better),
+            Better::Less | Better::Unknown => custom,
+        }
+    }
+
     /// The unit of the recorded values.
     pub fn unit(&self) -> Unit {
         match self {
