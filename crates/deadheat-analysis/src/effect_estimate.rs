@@ -394,6 +394,17 @@ mod tests {
         assert_eq!(sizes, [1, 2]);
     }
 
+    #[test]
+    fn more_of_what_is_better_the_more_there_is_is_faster() {
+        let (above, inside) = ((0.05, 0.07), (-0.001, 0.002));
+        assert_eq!(call_of(Better::Less, above, 0.01), Call::Slower);
+        assert_eq!(call_of(Better::Unknown, above, 0.01), Call::Slower);
+        assert_eq!(call_of(Better::More, above, 0.01), Call::Faster);
+        assert_eq!(call_of(Better::More, (-0.07, -0.05), 0.01), Call::Slower);
+        let dead_heat = call_of(Better::More, inside, 0.01);
+        assert_eq!(dead_heat, call_of(Better::Less, inside, 0.01));
+    }
+
     /// Twenty effects of one shape without a tail, above 0: the guard asks for nothing there.
     fn effects() -> Vec<f64> {
         (0..20).map(|i| 0.02 + f64::from(i % 5) * 0.01).collect()

@@ -152,6 +152,21 @@ mod tests {
     }
 
     #[test]
+    fn the_column_of_what_is_better_the_more_there_is_says_so() {
+        for name in ["requests/s", "rate_bytes", "wall", "more:x"] {
+            let metric = Metric::named(name, Better::More);
+            let column = column_name(&metric).into_owned();
+            assert_eq!(column, format!("more:{name}"));
+            assert_eq!(metric_of_column(&column), metric);
+        }
+        let unlucky = Metric::Custom("more:x".to_owned());
+        assert_eq!(column_name(&unlucky), "custom:more:x");
+        let described = [Metric::Wall, Metric::named("rps", Better::More)];
+        assert_eq!(Metric::from_name("rps").as_in(&described), described[1]);
+        assert_eq!(Metric::from_name("wall").as_in(&described), Metric::Wall);
+    }
+
+    #[test]
     fn what_a_spreadsheet_would_run_gets_an_apostrophe_unless_it_must_be_exact() {
         for (text, guarded) in [
             ("=1+1", "'=1+1"),

@@ -151,6 +151,16 @@ impl Metric {
         }
     }
 
+    /// This metric as one of these describes it, which was asked for by its name alone; as it is
+    /// where none has its name.
+    pub fn as_in(self, described: &[Metric]) -> Metric {
+        if described.contains(&self) {
+            return self;
+        }
+        let named = described.iter().find(|one| one.name() == self.name());
+        named.cloned().unwrap_or(self)
+    }
+
     /// The unit of the recorded values.
     pub fn unit(&self) -> Unit {
         match self {

@@ -58,17 +58,20 @@ impl CommandRaceSpec {
     /// Names the values where their names were asked for. One alone is judged where nobody says
     /// what is: who has a number read wants to know of it.
     fn judge_values(&self, plan: &mut Plan) {
-        let values = &self.values.read;
-        if let ([one], None) = (values.as_slice(), &self.settings.metric) {
-            plan.design.judged = one.metric.clone();
-        }
-        let overrides = plan.benchmarks.iter_mut();
-        let judged = overrides.filter_map(|one| one.overrides.judged.as_mut());
-        for metric in judged.chain([&mut plan.design.judged]) {
-            let named = values.iter().find(|one| one.metric.name() == metric.name());
-            if let Some(named) = named {
-                *metric = named.metric.clone();
-            }
+        let values: Vec<Metric> = self
+            .values
+            .read
+            .iter()
+            .map(|one| one.metric.clone())
+            .collect();
+        let design = &mut plan.design;
+        design.judged = match (values.as_slice(), &self.settings.metric) {
+            ([one], None) => one.clone(),
+            _ => self.settings.judged().as_in(&values),
+        };
+        for benchmark in &mut plan.benchmarks {
+            let asked = benchmark.overrides.judged.take();
+            benchmark.overrides.judged = asked.map(|metric| metric.as_in(&values));
         }
     }
 
