@@ -3,7 +3,7 @@
 //! Which distribution the interval is read from depends on how many blocks make up a replicate
 //! ([`Formula`]).
 
-use deadheat_model::{Estimate, LogRatio, Origin, RunHeader, Samples, Verdict};
+use deadheat_model::{Better, Estimate, LogRatio, Origin, RunHeader, Samples, Verdict};
 use deadheat_stats::dist::{t_critical, t_two_sided_p};
 use deadheat_stats::{
     Call, Clusters, DEFAULT_G, Dropping, KeepReason, MIN_BLOCKS, MIN_REPLICATES_FOR_VERDICT,
@@ -42,6 +42,14 @@ pub(crate) fn verdict(call: Call) -> Verdict {
         Call::Faster => Verdict::Faster,
         Call::Slower => Verdict::Slower,
         Call::Undecided => Verdict::Inconclusive,
+    }
+}
+
+/// The call for an interval in a metric that improves this way: more of a throughput is faster.
+pub(crate) fn call_of(better: Better, (low, high): (f64, f64), margin: f64) -> Call {
+    match better {
+        Better::More => call((-high, -low), margin),
+        Better::Less | Better::Unknown => call((low, high), margin),
     }
 }
 
@@ -109,6 +117,7 @@ pub(crate) fn estimate_effect(
         return None;
     }
     let floor = effects.floor(samples, replicates);
+    let terms = (effects.better(), margin);
     let clusters = effects.clusters(replicates);
     let dropping = effects
         .flags(replicates)
@@ -124,7 +133,7 @@ pub(crate) fn estimate_effect(
         Dropping::Drop(gone) => {
             dropped = gone.len();
             with_dropped = pooled_huber(&clusters, floor).ok().map(|pooled| {
-                let read = Reading::of(&pooled, clusters.effects(), level, formula, margin);
+                let read = Reading::of(&pooled, clusters.effects(), level, formula, terms);
                 WithDropped {
                     theta: pooled.theta,
                     call: read.call,
@@ -136,7 +145,7 @@ pub(crate) fn estimate_effect(
     };
     let pooled = pooled_huber(&judged, floor).ok()?;
     let judged = judged.effects();
-    let read = Reading::of(&pooled, judged, level, formula, margin);
+    let read = Reading::of(&pooled, judged, level, formula, terms);
     Some(EffectEstimate {
         call: read.call,
         interval: read.interval,
@@ -168,7 +177,7 @@ impl Reading {
         effects: &[f64],
         level: Level,
         formula: Formula,
-        margin: f64,
+        (better, margin): (Better, f64),
     ) -> Self {
         let (interval, confidence, p_value) = match level {
             Level::Nominal(level) => (
@@ -189,7 +198,7 @@ impl Reading {
             p_value,
             call: interval
                 .filter(|_| enough)
-                .map(|interval| call(interval, margin)),
+                .map(|interval| call_of(better, interval, margin)),
         }
     }
 }
@@ -383,6 +392,17 @@ mod tests {
         let (kept, sizes) = without(&[1.0, 2.0, 3.0, 4.0, 5.0], &[2, 1, 2], &[1, 2]);
         assert_eq!(kept, [1.0, 4.0, 5.0]);
         assert_eq!(sizes, [1, 2]);
+    }
+
+    #[test]
+    fn more_of_what_is_better_the_more_there_is_is_faster() {
+        let (above, inside) = ((0.05, 0.07), (-0.001, 0.002));
+        assert_eq!(call_of(Better::Less, above, 0.01), Call::Slower);
+        assert_eq!(call_of(Better::Unknown, above, 0.01), Call::Slower);
+        assert_eq!(call_of(Better::More, above, 0.01), Call::Faster);
+        assert_eq!(call_of(Better::More, (-0.07, -0.05), 0.01), Call::Slower);
+        let dead_heat = call_of(Better::More, inside, 0.01);
+        assert_eq!(dead_heat, call_of(Better::Less, inside, 0.01));
     }
 
     /// Twenty effects of one shape without a tail, above 0: the guard asks for nothing there.

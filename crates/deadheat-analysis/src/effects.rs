@@ -1,6 +1,6 @@
 //! Samples → one effect per block, or per replicate where a quantile is judged.
 
-use deadheat_model::{ContenderId, Metric, RunHeader, Sample, Samples};
+use deadheat_model::{Better, ContenderId, Metric, RunHeader, Sample, Samples};
 use deadheat_stats::summary::{median_in_place, quantile_in_place};
 use deadheat_stats::{BlockFlags, Clusters, Diagnostics, Floor, Order, block_effect, diagnostics};
 
@@ -187,6 +187,11 @@ impl Effects {
     /// Whose effects these are.
     pub(crate) fn candidate(&self) -> ContenderId {
         self.candidate
+    }
+
+    /// Which way the metric improves.
+    pub(crate) fn better(&self) -> Better {
+        self.metric.better()
     }
 
     /// Takes in the blocks it has not seen yet.

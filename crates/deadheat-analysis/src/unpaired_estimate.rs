@@ -10,11 +10,11 @@ use deadheat_model::{
 use deadheat_stats::dist::{t_critical, t_two_sided_p};
 use deadheat_stats::summary::{mean, std_dev};
 use deadheat_stats::{
-    Call, Clusters, Floor, LAYOUT_ALLOWANCE, MIN_REPLICATES_FOR_VERDICT, call, hodges_lehmann,
+    Call, Clusters, Floor, LAYOUT_ALLOWANCE, MIN_REPLICATES_FOR_VERDICT, hodges_lehmann,
     pooled_huber,
 };
 
-use crate::effect_estimate::Formula;
+use crate::effect_estimate::{Formula, call_of};
 use crate::effects::{MOST_ZEROS, tick, zero_as};
 use crate::warnings::FEW_TICKS;
 
@@ -246,11 +246,7 @@ impl Judged {
         (terms, better): (&Terms, Better),
     ) -> Self {
         let enough = counts.0.min(counts.1) >= MIN_REPLICATES_FOR_VERDICT;
-        let call = |(low, high): (f64, f64)| match better {
-            // More of a throughput is faster.
-            Better::More => call((-high, -low), terms.margin),
-            Better::Less | Better::Unknown => call((low, high), terms.margin),
-        };
+        let call = |interval| call_of(better, interval, terms.margin);
         Self {
             shift,
             interval,

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use deadheat::parts::command_race::{CommandRaceSpec, Parameter, Runs, Shell, output};
+use deadheat::parts::command_race::{CommandRaceSpec, Parameter, Runs, Shell, output, value};
 use deadheat::parts::exit::{Failure, Status};
-use deadheat::parts::model::{ExitPolicy, Input, Output};
+use deadheat::parts::model::{ExitPolicy, Input, Output, Values};
 use deadheat::parts::rules::{CliOverrides, Rules};
 use deadheat::parts::settings::Front;
 use deadheat::parts::terminal::to_stderr;
@@ -22,6 +22,7 @@ pub const EXAMPLES: &str = "Examples:
   deadheat run -- './old input' './new input'
   deadheat run -L size 10,1000 -- './old {size}' './new {size}'
   deadheat run --margin 2% --fail-on slower -p 'sync' -- './old' './new'
+  deadheat run --value 'rps=Requests/sec: +([0-9.]+)' --higher-is-better rps -- './old' './new'
   deadheat run --resume .deadheat/runs/20261121-120000-0000002a.jsonl";
 
 /// Options of `deadheat run`. Short flags are hyperfine's.
@@ -62,6 +63,15 @@ pub struct RunArgs {
     /// Fail unless every candidate prints the same bytes and exits alike
     #[arg(long)]
     check_output: bool,
+    /// Read a number from what commands print: NAME=REGEX, or NAME=/JSON/POINTER (repeatable)
+    #[arg(long, value_name = "NAME=PATTERN", help_heading = "Values")]
+    value: Vec<String>,
+    /// Read the values from this file, which every launch writes anew, not from standard output
+    #[arg(long, value_name = "FILE", help_heading = "Values")]
+    value_file: Option<PathBuf>,
+    /// More is better of the value of this name (repeatable)
+    #[arg(long, value_name = "NAME", help_heading = "Values")]
+    higher_is_better: Vec<String>,
 
     /// Discarded launches of each command at the beginning
     #[arg(
@@ -133,7 +143,8 @@ pub struct RunArgs {
         conflicts_with_all = [
             "commands", "names", "shell", "ignore_failure", "check_output", "timeout", "runs",
             "min_runs", "max_runs", "seed", "setup", "prepare", "conclude", "cleanup",
-            "parameter_scan", "parameter_list", "save", "output", "control", "confirm",
+            "parameter_scan", "parameter_list", "save", "output", "control", "confirm", "value",
+            "value_file", "higher_is_better",
         ]
     )]
     resume: Option<PathBuf>,
@@ -239,6 +250,7 @@ impl RunArgs {
             },
             outputs,
             check_output: self.check_output,
+            values: self.values()?,
             exit_policy: self
                 .ignore_failure
                 .as_deref()
@@ -252,6 +264,22 @@ impl RunArgs {
             settings: rules.seeded(),
             rules: rules.some(),
         })
+    }
+
+    /// The numbers that commands report.
+    fn values(&self) -> Result<Values, Failure> {
+        let more_is_better = &self.higher_is_better;
+        let read = self.value.iter().map(|text| value(text, more_is_better));
+        let read = read.collect::<Result<Vec<_>, Failure>>()?;
+        for name in more_is_better {
+            if !read.iter().any(|one| one.metric.name() == name) {
+                return Err(Failure::Usage(format!(
+                    "--higher-is-better '{name}': no --value has this name"
+                )));
+            }
+        }
+        let file = self.value_file.clone();
+        Ok(Values { read, file })
     }
 
     /// Parameters in the order hyperfine sweeps them: the scan, then lists.

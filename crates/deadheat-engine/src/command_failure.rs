@@ -70,6 +70,31 @@ pub enum CommandError {
         /// The error of the system.
         error: io::Error,
     },
+    /// The file of its values cannot be removed before a launch, or read after it.
+    NoValueFile {
+        /// The file.
+        path: PathBuf,
+        /// The error of the system.
+        error: io::Error,
+    },
+    /// It wrote more than values are looked for in.
+    TooMuchOutput {
+        /// The file it wrote to; `None` for standard output.
+        file: Option<PathBuf>,
+        /// The most bytes that are read.
+        most: u64,
+    },
+    /// A value is missing, or no number to race by.
+    NoValue {
+        /// The name of the value.
+        name: String,
+        /// The problem, in words.
+        problem: String,
+        /// The file it should stand in; `None` for standard output.
+        file: Option<PathBuf>,
+        /// The lines there, quoted, shortened and few; empty where there are none.
+        printed: String,
+    },
     /// A hook failed.
     Hook {
         /// The flag that set it.
@@ -129,6 +154,47 @@ impl fmt::Display for CommandError {
                     .map(|path| format!(" '{}'", path.display()))
                     .unwrap_or_default()
             ),
+            Self::NoValueFile { path, error } => match error.raw_os_error() {
+                Some(libc::ENOENT) => write!(
+                    f,
+                    "wrote no --value-file '{}'; what lay there before the launch was removed",
+                    path.display()
+                ),
+                Some(libc::EINVAL) => write!(
+                    f,
+                    "has a --value-file '{}' that is no file, so it was left alone",
+                    path.display()
+                ),
+                _ => write!(
+                    f,
+                    "has a --value-file '{}' that cannot be replaced: {error}",
+                    path.display()
+                ),
+            },
+            Self::TooMuchOutput { file, most } => write!(
+                f,
+                "{} more than the {} MiB in which values are looked for{}",
+                wrote(file),
+                most >> 20,
+                match file {
+                    None => "; let it write them to a file, and name that with --value-file",
+                    Some(_) => "",
+                }
+            ),
+            Self::NoValue {
+                name,
+                problem,
+                file,
+                printed,
+            } => {
+                write!(f, "gives no value '{name}' (--value): {problem}; it ")?;
+                let printed = if printed.is_empty() {
+                    "nothing"
+                } else {
+                    printed
+                };
+                write!(f, "{} {printed}", wrote(file))
+            }
             Self::Hook {
                 flag,
                 hook,
@@ -163,6 +229,13 @@ impl fmt::Display for CommandError {
 }
 
 impl std::error::Error for CommandError {}
+
+/// What a command did to a file, or to its standard output.
+fn wrote(file: &Option<PathBuf>) -> String {
+    file.as_ref().map_or("printed".to_owned(), |file| {
+        format!("wrote to '{}'", file.display())
+    })
+}
 
 fn reads(line: &Option<String>) -> String {
     line.as_ref()

@@ -29,6 +29,14 @@ pub enum EngineError {
         /// The error.
         source: ImageError,
     },
+    /// A value cannot be looked for in what commands print.
+    #[cfg(feature = "commands")]
+    Value {
+        /// Its name.
+        name: String,
+        /// The problem, in words.
+        problem: String,
+    },
     /// The plan holds something other than functions of one program, or of two.
     NoFunctions(String),
     /// A program does not say what it can race.
@@ -80,6 +88,8 @@ impl std::fmt::Display for EngineError {
             Self::Function(inner) => inner.fmt(f),
             #[cfg(feature = "commands")]
             Self::Command { command, source } => write!(f, "command '{command}': {source}"),
+            #[cfg(feature = "commands")]
+            Self::Value { name, problem } => write!(f, "value '{name}' (--value): {problem}"),
             Self::NoFunctions(inner) => write!(
                 f,
                 "benchmark '{inner}': worker processes call functions of one program, or of two"
@@ -178,6 +188,7 @@ impl EngineError {
             #[cfg(feature = "commands")]
             EngineError::Command { .. }
             | EngineError::TooManyCommands { .. }
+            | EngineError::Value { .. }
             | EngineError::NotRunnable { .. } => true,
             EngineError::Affinity(_) | EngineError::NoFunctions(_) => true,
             _ => false,

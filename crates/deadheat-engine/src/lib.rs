@@ -37,7 +37,7 @@ pub use command_failure::HarnessError;
 #[cfg(feature = "commands")]
 pub use contender::{
     ArgumentError, CommandContenders, CommandOptions, HarnessContenders, HarnessOptions,
-    HarnessPilot, HarnessSide, Wishes, inspect, repetitions_of_a_launch, wishes,
+    HarnessPilot, HarnessSide, ValueReader, Wishes, inspect, repetitions_of_a_launch, wishes,
 };
 pub use contender::{FunctionContenders, FunctionOptions, LocalContenders, Piloted};
 #[cfg(feature = "simulated")]

@@ -255,7 +255,7 @@ fn iterations_are_fixed_where_the_executable_understands_that() {
     };
     let counted = RepetitionLength::Iterations(1000);
     assert_eq!(length("report > $out"), (counted, counted));
-    let seconds = RepetitionLength::Seconds(0.003);
+    let seconds = RepetitionLength::Seconds(0.001);
     // As 1.7 does, and a main that passes over what it does not know.
     for old in [
         r#"case "$time" in *x) echo "unknown flag" >&2; exit 1;; esac; report > $out"#,

@@ -2,10 +2,13 @@
 
 use std::borrow::Cow;
 
-use crate::metric::{Metric, Unit};
+use crate::metric::{Better, Metric, Unit};
 
 /// Marks the column of a custom metric whose name alone would be mistaken for something else.
 const CUSTOM: &str = "custom:";
+
+/// Marks the column of a metric of which more is better, so that a file tells it to its reader.
+const MORE: &str = "more:";
 
 /// Columns of tidy CSV that are not metrics.
 pub const FIXED_COLUMNS: [&str; 8] = [
@@ -24,11 +27,15 @@ pub const FIXED_COLUMNS: [&str; 8] = [
 /// `allocated_bytes`.
 ///
 /// A custom metric keeps its own name, with `custom:` before it when that name is taken by another
-/// column; so does a foreign one, which is read back as a custom one.
+/// column; so does a foreign one, which is read back as a custom one. One of which more is better has
+/// `more:` before its name.
 pub fn column_name(metric: &Metric) -> Cow<'_, str> {
     match metric {
         Metric::Custom(name) if is_taken(name) => format!("{CUSTOM}{name}").into(),
         Metric::Custom(name) => name.into(),
+        Metric::Foreign(foreign) if foreign.better == Better::More => {
+            format!("{MORE}{}", foreign.name).into()
+        }
         Metric::Foreign(foreign) if is_taken(&foreign.name) => {
             format!("{CUSTOM}{}", foreign.name).into()
         }
@@ -41,6 +48,9 @@ pub fn column_name(metric: &Metric) -> Cow<'_, str> {
 pub fn metric_of_column(column: &str) -> Metric {
     if let Some(name) = column.strip_prefix(CUSTOM) {
         return Metric::Custom(name.to_owned());
+    }
+    if let Some(name) = column.strip_prefix(MORE) {
+        return Metric::named(name, Better::More);
     }
     Metric::BUILT_IN
         .into_iter()
@@ -139,6 +149,21 @@ mod tests {
             assert_eq!(metric_of_column(&column), metric);
             assert!(!FIXED_COLUMNS.contains(&column.as_str()));
         }
+    }
+
+    #[test]
+    fn the_column_of_what_is_better_the_more_there_is_says_so() {
+        for name in ["requests/s", "rate_bytes", "wall", "more:x"] {
+            let metric = Metric::named(name, Better::More);
+            let column = column_name(&metric).into_owned();
+            assert_eq!(column, format!("more:{name}"));
+            assert_eq!(metric_of_column(&column), metric);
+        }
+        let unlucky = Metric::Custom("more:x".to_owned());
+        assert_eq!(column_name(&unlucky), "custom:more:x");
+        let described = [Metric::Wall, Metric::named("rps", Better::More)];
+        assert_eq!(Metric::from_name("rps").as_in(&described), described[1]);
+        assert_eq!(Metric::from_name("wall").as_in(&described), Metric::Wall);
     }
 
     #[test]

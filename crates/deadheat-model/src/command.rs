@@ -4,6 +4,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::metric::Metric;
+
 /// One command, split into the words that are executed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandLine {
@@ -47,6 +49,27 @@ pub enum Output {
     File(PathBuf),
     /// Kept for the length of a block and compared between the contenders.
     Compared,
+    /// Kept for the length of a block, and the values of the plan read from it.
+    Read,
+}
+
+/// The numbers that commands report of themselves, each a metric of the run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Values {
+    /// The numbers, in column order.
+    pub read: Vec<Value>,
+    /// The file that every launch writes them to; `None` for standard output.
+    pub file: Option<PathBuf>,
+}
+
+/// A number that a command reports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Value {
+    /// The metric it becomes.
+    pub metric: Metric,
+    /// The place where it stands: a JSON pointer where the text begins with `/`, else a regular
+    /// expression, whose first group is the number.
+    pub pattern: String,
 }
 
 /// Which exit codes count as success.

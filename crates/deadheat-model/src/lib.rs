@@ -45,7 +45,7 @@ pub use calibration::{
     Found, KnownDifference, Machine, NoiseFloor, Promise, RaceKind, ReplicateCost, Share, Tally,
 };
 pub use column::{FIXED_COLUMNS, TextCells, column_name, metric_of_column, text_of_cell};
-pub use command::{CommandLine, ExitPolicy, Hooks, Input, Output};
+pub use command::{CommandLine, ExitPolicy, Hooks, Input, Output, Value, Values};
 pub use control::Control;
 pub use environment::{ClockFacts, CounterAccess, Environment};
 pub use estimate::{BlockDiagnostics, Estimate, Interval, LogRatio, Scope, Verdict};

@@ -141,6 +141,26 @@ impl Metric {
             .unwrap_or_else(|| Metric::Custom(name.to_owned()))
     }
 
+    /// The metric of a name that is all there is to know of it, beside which way it improves. Unless
+    /// more is better it is a [`Metric::Custom`].
+    pub fn named(name: &str, better: Better) -> Metric {
+        let custom = Metric::Custom(name.to_owned());
+        match better {
+            Better::More => Metric::foreign(name, custom.unit(), better),
+            Better::Less | Better::Unknown => custom,
+        }
+    }
+
+    /// This metric as one of these describes it, which was asked for by its name alone; as it is
+    /// where none has its name.
+    pub fn as_in(self, described: &[Metric]) -> Metric {
+        if described.contains(&self) {
+            return self;
+        }
+        let named = described.iter().find(|one| one.name() == self.name());
+        named.cloned().unwrap_or(self)
+    }
+
     /// The unit of the recorded values.
     pub fn unit(&self) -> Unit {
         match self {

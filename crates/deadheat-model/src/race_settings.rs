@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use crate::command::Values;
 use crate::metric::Metric;
 use crate::setting_values::{
     FailOn, Pinning, Placement, SettingValue, ShareRange, TimeLimit, Waiting,
@@ -480,6 +481,8 @@ pub struct Design {
     pub warmup: u32,
     /// No new block starts after this much time.
     pub budget: Option<Duration>,
+    /// The numbers read from what commands print.
+    pub values: Values,
     /// The metric the verdict speaks of.
     pub judged: Metric,
     /// The quantile of single iterations that it speaks of; `None` for their centre.
@@ -596,6 +599,7 @@ impl RaceSettings {
             blocks_per_replicate: self.blocks.unwrap_or(1),
             warmup: 0,
             budget: self.budget,
+            values: Values::default(),
             judged: self.judged(),
             quantile: self.quantile,
             pinning: self.pinning(front),

@@ -1,22 +1,26 @@
 //! Whole commands: every sample is a process.
 
 use std::fs::File;
-use std::io;
-use std::os::fd::{AsFd, RawFd};
+use std::io::{self, Read, Seek};
+use std::os::fd::{AsFd, OwnedFd, RawFd};
+use std::path::PathBuf;
 
 use deadheat_model::{
-    Block, BlockRecord, ContenderId, Flags, Metric, Pinning, Placed, Plan, Sample, Slot, Waiting,
+    Block, BlockRecord, ContenderId, Flags, Metric, Pinning, Placed, Plan, Sample, Slot, Values,
+    Waiting,
 };
 
 use super::command_launch::{
-    BenchmarkImages, Difference, Once, cause_of, compare, hook_end, launch, tail,
+    BenchmarkImages, Difference, Once, cause_of, compare, hook_end, launch, outline, tail,
 };
+use super::printed_value::ValueReader;
 use crate::affinity::AffinityGuard;
 use crate::command_failure::{CommandError, ContenderFailure};
 use crate::counters::{Counters, USAGE_METRICS};
 use crate::error::EngineError;
 use crate::executable::Variant;
 use crate::interrupt::Interrupts;
+use crate::launcher::image::MOST_OUTPUT;
 use crate::launcher::wire::{Launch, MAX_LAUNCHES, Measured, NO_IMAGE, Outcome};
 use crate::launcher::{Launcher, LauncherOptions};
 use crate::order::Moment;
@@ -53,10 +57,64 @@ pub struct CommandContenders<'a> {
     launched: u64,
     /// The benchmarks that their pilots warmed up, in this order.
     warm: Vec<usize>,
+    values: PrintedValues,
     /// True if nothing was launched since the last of them.
     just_warm: bool,
     /// Dropped after the launcher: where this thread ran before comes back.
     _settled: AffinityGuard,
+}
+
+/// The numbers that the commands report of themselves.
+struct PrintedValues {
+    readers: Vec<ValueReader>,
+    /// The file they stand in; `None` for standard output.
+    file: Option<PathBuf>,
+    /// The text they are read from, kept for its buffer.
+    bytes: Vec<u8>,
+}
+
+impl PrintedValues {
+    fn new(plan: &Plan) -> Result<Self, EngineError> {
+        let is_judged = |metric| {
+            let mut benchmarks = 0..plan.benchmarks.len();
+            benchmarks.any(|benchmark| plan.judged(benchmark) == metric)
+        };
+        let values = &plan.design.values;
+        let readers = values.read.iter().map(|value| {
+            ValueReader::new(value, is_judged(&value.metric)).map_err(|problem| {
+                EngineError::Value {
+                    name: value.metric.name().to_owned(),
+                    problem,
+                }
+            })
+        });
+        Ok(Self {
+            readers: readers.collect::<Result<_, _>>()?,
+            file: values.file.clone(),
+            bytes: Vec::new(),
+        })
+    }
+
+    /// Appends the values of a launch, in column order.
+    fn read(&mut self, capture: &OwnedFd, to: &mut Vec<f64>) -> Result<(), CommandError> {
+        self.bytes.clear();
+        let read = capture.try_clone().map(File::from).and_then(|mut file| {
+            file.rewind()?;
+            file.take(MOST_OUTPUT).read_to_end(&mut self.bytes)
+        });
+        read.map_err(|error| CommandError::NoOutput { path: None, error })?;
+        let printed = String::from_utf8_lossy(&self.bytes);
+        for reader in &self.readers {
+            let value = reader.read(&printed);
+            to.push(value.map_err(|problem| CommandError::NoValue {
+                name: reader.name().to_owned(),
+                problem,
+                file: self.file.clone(),
+                printed: outline(&printed),
+            })?);
+        }
+        Ok(())
+    }
 }
 
 /// The metrics before those of the [`Usage`](crate::counters::Usage).
@@ -71,8 +129,10 @@ impl<'a> CommandContenders<'a> {
     ) -> Result<Self, EngineError> {
         let mut images = Vec::new();
         let mut benchmarks = Vec::new();
+        let values = PrintedValues::new(plan)?;
         for benchmark in &plan.benchmarks {
-            benchmarks.push(BenchmarkImages::new(benchmark, &mut images)?);
+            let file = values.file.as_deref();
+            benchmarks.push(BenchmarkImages::new(benchmark, file, &mut images)?);
         }
         if images.len() > usize::from(NO_IMAGE) {
             return Err(EngineError::TooManyCommands {
@@ -85,7 +145,7 @@ impl<'a> CommandContenders<'a> {
             .benchmarks
             .iter()
             .zip(&benchmarks)
-            .filter(|(_, images)| images.are_compared())
+            .filter(|(_, images)| images.are_compared() || plan.design.values != Values::default())
             .map(|(benchmark, _)| benchmark.slots_per_block() + 1)
             .max()
             .unwrap_or(0);
@@ -112,6 +172,7 @@ impl<'a> CommandContenders<'a> {
         if launcher.counters().is_ok() {
             metrics.extend(Counters::METRICS);
         }
+        metrics.extend(plan.design.values.read.iter().map(|one| one.metric.clone()));
         Ok(Self {
             launcher,
             interrupts,
@@ -126,6 +187,7 @@ impl<'a> CommandContenders<'a> {
             launches: Vec::new(),
             launched: 0,
             warm: Vec::new(),
+            values,
             just_warm: false,
             _settled: settled,
         })
@@ -298,7 +360,12 @@ impl<'a> CommandContenders<'a> {
         let command = &self.benchmarks[benchmark].commands[contender.index()];
         match measured.outcome {
             Outcome::Exited(code) if command.exit_policy.accepts(code) => Ok(code),
-            outcome => match cause_of(outcome, command, self.launcher.hook_errors()) {
+            outcome => match cause_of(
+                outcome,
+                command,
+                self.values.file.as_deref(),
+                self.launcher.hook_errors(),
+            ) {
                 Some(cause) => Err(self.failure(benchmark, contender.index(), moment, cause)),
                 None => Err(EngineError::Interrupted),
             },
@@ -421,6 +488,14 @@ impl Contenders for CommandContenders<'_> {
                 record
                     .values
                     .extend(measured.counters.map(|count| count as f64));
+            }
+            if !self.values.readers.is_empty()
+                && let Err(cause) = self
+                    .values
+                    .read(self.launcher.capture(primed + index), &mut record.values)
+            {
+                let moment = Moment::of(block, Some(index));
+                return Err(self.failure(block.benchmark, slot.contender.index(), moment, cause));
             }
         }
         self.check_outputs(block, record)

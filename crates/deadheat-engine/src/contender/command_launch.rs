@@ -5,12 +5,13 @@ use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 
 use deadheat_model::{Benchmark, CommandLine, Contender, Input, Output, Slot, Workload};
 
 use crate::command_failure::CommandError;
 use crate::error::EngineError;
-use crate::launcher::image::Image;
+use crate::launcher::image::{Image, MOST_OUTPUT};
 use crate::launcher::wire::{HookEnd, Launch, NO_IMAGE, Outcome};
 
 /// The images of one contender.
@@ -41,7 +42,11 @@ pub(super) struct BenchmarkImages {
 
 impl BenchmarkImages {
     /// Adds the images of a benchmark of commands.
-    pub(super) fn new(benchmark: &Benchmark, images: &mut Vec<Image>) -> Result<Self, EngineError> {
+    pub(super) fn new(
+        benchmark: &Benchmark,
+        value_file: Option<&Path>,
+        images: &mut Vec<Image>,
+    ) -> Result<Self, EngineError> {
         let command = |contender: &Contender| match &contender.workload {
             Workload::Command(command) => Ok(CommandLine::clone(command)),
             _ => Err(EngineError::NotRunnable {
@@ -83,11 +88,12 @@ impl BenchmarkImages {
                     });
                 }
             }
+            let image = || Image::of_command(command)?.with_value_file(value_file);
             let own = match command.output {
-                Output::Compared => Some(add(command, Image::of_command(command))?),
+                Output::Compared => Some(add(command, image())?),
                 _ => None,
             };
-            let command = add(command, Image::of_command(command))?;
+            let command = add(command, image())?;
             contenders.push(ContenderImages {
                 command,
                 own,
@@ -126,6 +132,7 @@ pub(super) fn launch(images: &[ContenderImages], slot: &Slot) -> Launch {
 pub(super) fn cause_of(
     outcome: Outcome,
     command: &CommandLine,
+    value_file: Option<&Path>,
     hook_errors: &OwnedFd,
 ) -> Option<CommandError> {
     let hook = |flag: &'static str, words: &Option<Vec<String>>, end: HookEnd| CommandError::Hook {
@@ -153,6 +160,14 @@ pub(super) fn cause_of(
                 _ => None,
             },
             error: io::Error::from_raw_os_error(errno),
+        },
+        Outcome::NoValueFile(errno) => CommandError::NoValueFile {
+            path: value_file.unwrap_or(Path::new("")).to_owned(),
+            error: io::Error::from_raw_os_error(errno),
+        },
+        Outcome::TooMuchOutput => CommandError::TooMuchOutput {
+            file: value_file.map(Path::to_owned),
+            most: MOST_OUTPUT,
         },
         Outcome::PrepareFailed(end) => hook("--prepare", &command.hooks.prepare, end),
         Outcome::ConcludeFailed(end) => hook("--conclude", &command.hooks.conclude, end),
@@ -288,6 +303,31 @@ fn show_line(file: &File, start: u64) -> io::Result<Option<String>> {
     Ok(Some(format!("\"{shown}\"")))
 }
 
+/// The first and the last lines of a text that are not empty, quoted and shortened.
+pub(super) fn outline(text: &str) -> String {
+    const EACH: usize = 3;
+    let quoted = |line: &str| {
+        let line = line.trim_end();
+        let mut shown: String = line.chars().take(SHOWN).flat_map(harmless).collect();
+        if line.chars().nth(SHOWN).is_some() {
+            shown.push('…');
+        }
+        format!("\"{shown}\"")
+    };
+    let lines = || text.lines().filter(|line| !line.trim().is_empty());
+    let count = lines().count();
+    let mut parts: Vec<String> = lines().take(EACH).map(quoted).collect();
+    if count > 2 * EACH {
+        parts.push(format!("… {} lines …", count - 2 * EACH));
+    }
+    parts.extend(
+        lines()
+            .skip(EACH.max(count.saturating_sub(EACH)))
+            .map(quoted),
+    );
+    parts.join(" ")
+}
+
 /// A character as it may be shown in a terminal: control characters escaped,
 /// everything else as it is.
 fn harmless(c: char) -> impl Iterator<Item = char> {
@@ -343,6 +383,19 @@ mod tests {
         left[5 * 39_999] = b'L';
         let (line, expected, _) = difference(&left, &right).unwrap();
         assert_eq!((line, expected), (40_000, quoted("Line")));
+    }
+
+    #[test]
+    fn the_outline_of_an_output_has_its_first_and_last_lines() {
+        assert_eq!(outline(" \n\n"), "");
+        assert_eq!(outline("a\n\n b\r\n"), "\"a\" \" b\"");
+        let four: String = (1..=4).map(|i| format!("{i}\n")).collect();
+        assert_eq!(outline(&four), "\"1\" \"2\" \"3\" \"4\"");
+        let many: String = (1..=100).map(|i| format!("{i}\n")).collect();
+        let expected = "\"1\" \"2\" \"3\" … 94 lines … \"98\" \"99\" \"100\"";
+        assert_eq!(outline(&many), expected);
+        let endless = outline(&format!("\u{1b}{}", "y".repeat(5000)));
+        assert!(endless.starts_with("\"\\u{1b}yy") && endless.ends_with("…\""));
     }
 
     #[test]

@@ -13,6 +13,8 @@ mod harness;
 #[cfg(feature = "commands")]
 mod inspection;
 mod local;
+#[cfg(feature = "commands")]
+mod printed_value;
 mod process_layout;
 #[cfg(feature = "simulated")]
 pub(crate) mod simulated;
@@ -31,6 +33,8 @@ pub use harness::{
 #[cfg(feature = "commands")]
 pub use inspection::inspect;
 pub use local::LocalContenders;
+#[cfg(feature = "commands")]
+pub use printed_value::ValueReader;
 #[cfg(feature = "simulated")]
 pub use simulated::{Noise, SimulatedContenders, Simulation};
 pub use workers::FunctionOptions;

@@ -283,6 +283,7 @@ pub(crate) mod tests_support {
                 blocks_per_replicate: 1,
                 warmup: 1,
                 budget: None,
+                values: Default::default(),
                 judged: Metric::Wall,
                 quantile: None,
                 pinning: Pinning::Inherit,

@@ -3,7 +3,7 @@
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
-use std::os::fd::{AsFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::raw::c_int;
 use std::time::{Duration, Instant};
 
@@ -12,10 +12,10 @@ use nix::fcntl::{OFlag, open};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::sys::signal::{SigSet, Signal, kill, killpg};
-use nix::sys::stat::Mode;
+use nix::sys::stat::{Mode, fstat};
 use nix::unistd::{Pid, read};
 
-use super::image::{EnvironmentImage, Image};
+use super::image::{EnvironmentImage, Image, MOST_OUTPUT};
 use super::wire::{HEAD_BYTES, Head, read_exact};
 use crate::counters::wait;
 
@@ -185,33 +185,50 @@ extern "C" fn exec_in_child(args: *mut c_void) -> c_int {
 pub(super) enum Awaited {
     Ended,
     TooLong,
+    TooMuch,
     Cancelled,
     Abandoned,
 }
 
-/// Waits until the command ends, its time is up, or deadheat speaks or dies.
+/// The time between two looks at the size of an output, in milliseconds. In as much as this a
+/// program that prints without end fills some hundred MB of memory.
+const BETWEEN_LOOKS_MS: u128 = 100;
+
+/// Returns true if an output is larger than what is read of it.
+pub(super) fn has_too_much(output: BorrowedFd<'_>) -> bool {
+    fstat(output).is_ok_and(|found| found.st_size as u64 > MOST_OUTPUT)
+}
+
+/// Waits until the command ends, its time is up, its output is too large, or deadheat speaks or
+/// dies. A pipe is emptied meanwhile.
 pub(super) fn await_end(
     pidfd: &OwnedFd,
     requests: &OwnedFd,
-    reader: Option<&OwnedFd>,
+    (reader, bounded): (Option<&OwnedFd>, Option<BorrowedFd<'_>>),
     start: Instant,
     limit: Option<Duration>,
 ) -> Awaited {
     let readable = PollFlags::POLLIN;
     let mut pipe_open = reader.is_some();
     loop {
-        let timeout = match limit {
-            None => PollTimeout::NONE,
-            Some(limit) => {
-                let Some(left) = limit.checked_sub(start.elapsed()) else {
-                    return Awaited::TooLong;
-                };
-                // Rounded up: waking a little late costs nothing, waking a
-                // little early would spin.
-                let ms = left.as_nanos().div_ceil(1_000_000);
-                PollTimeout::try_from(ms.min(i32::MAX as u128) as i32).unwrap_or(PollTimeout::MAX)
+        let mut wait_ms = None;
+        if let Some(limit) = limit {
+            let Some(left) = limit.checked_sub(start.elapsed()) else {
+                return Awaited::TooLong;
+            };
+            // Rounded up: waking a little late costs nothing, waking a
+            // little early would spin.
+            wait_ms = Some(left.as_nanos().div_ceil(1_000_000));
+        }
+        if let Some(output) = bounded {
+            if has_too_much(output) {
+                return Awaited::TooMuch;
             }
-        };
+            wait_ms = Some(wait_ms.map_or(BETWEEN_LOOKS_MS, |ms| ms.min(BETWEEN_LOOKS_MS)));
+        }
+        let timeout = wait_ms.map_or(PollTimeout::NONE, |ms| {
+            PollTimeout::try_from(ms.min(i32::MAX as u128) as i32).unwrap_or(PollTimeout::MAX)
+        });
         let mut fds = [
             PollFd::new(pidfd.as_fd(), readable),
             PollFd::new(requests.as_fd(), readable),

@@ -70,8 +70,14 @@ pub(crate) enum OutputKind {
     Pipe,
     Inherit,
     File(CString),
-    Compared,
+    /// Into the memory file of the launch.
+    Captured,
+    /// The same, and no more than [`MOST_OUTPUT`].
+    Read,
 }
+
+/// Most bytes of an output, or of a file, that values are looked for in.
+pub(crate) const MOST_OUTPUT: u64 = 16 << 20;
 
 /// One command, ready to be launched.
 pub(crate) struct Image {
@@ -80,6 +86,8 @@ pub(crate) struct Image {
     pub(crate) argv: Words,
     pub(crate) input: Option<CString>,
     pub(crate) output: OutputKind,
+    /// Removed before a launch, and copied into its memory file after it.
+    pub(crate) value_file: Option<CString>,
     /// 0 for no limit.
     pub(crate) timeout_ns: u64,
     pub(crate) exit_policy: ExitPolicy,
@@ -98,12 +106,19 @@ impl Image {
             Output::Null => OutputKind::Null,
             Output::Pipe => OutputKind::Pipe,
             Output::Inherit => OutputKind::Inherit,
-            Output::Compared => OutputKind::Compared,
+            Output::Compared => OutputKind::Captured,
+            Output::Read => OutputKind::Read,
             Output::File(path) => OutputKind::File(c_string(path.as_os_str())?),
         };
         image.exit_policy = command.exit_policy.clone();
         image.timeout_ns = command.timeout.map_or(0, |limit| limit.as_nanos() as u64);
         Ok(image)
+    }
+
+    /// The same, whose launches write their values to this file, if there is one.
+    pub(crate) fn with_value_file(mut self, file: Option<&Path>) -> Result<Self, ImageError> {
+        self.value_file = file.map(|file| c_string(file.as_os_str())).transpose()?;
+        Ok(self)
     }
 
     /// The image of a hook: no input, no output, no time limit.
@@ -121,6 +136,7 @@ impl Image {
             argv,
             input: None,
             output: OutputKind::Null,
+            value_file: None,
             timeout_ns: 0,
             exit_policy: ExitPolicy::ZeroOnly,
             variant: None,

@@ -5,16 +5,17 @@
 //! between blocks, it allocates nothing.
 #![allow(unsafe_code)]
 
-use std::ffi::CString;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::ffi::{CStr, CString};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::time::{Duration, Instant};
 
+use nix::errno::Errno;
 use nix::fcntl::{OFlag, open};
 use nix::sys::signal::{SigHandler, Signal, killpg, signal};
-use nix::sys::stat::Mode;
-use nix::unistd::{Pid, pipe2};
+use nix::sys::stat::{Mode, lstat};
+use nix::unistd::{Pid, pipe2, read, unlink};
 
-use super::child::{Awaited, Spawner, await_end, kill_descendants};
+use super::child::{Awaited, Spawner, await_end, has_too_much, kill_descendants};
 use super::image::{EnvironmentImage, Image, OutputKind};
 use super::wire::{
     HEAD_BYTES, Head, HookEnd, Launch, MAX_LAUNCHES, MAX_REQUEST_BYTES, MEASURED_BYTES, Measured,
@@ -206,12 +207,17 @@ impl Server {
             },
         };
         let stdin = input.as_ref().map_or(null, AsRawFd::as_raw_fd);
-        match &wanted.output {
+        if let Some(path) = &wanted.value_file
+            && let Err(errno) = remove(path)
+        {
+            return Ok(Measured::nothing(Outcome::NoValueFile(errno as i32)));
+        }
+        let measured = match &wanted.output {
             OutputKind::Null => self.process(image, [stdin, null, null], None),
             OutputKind::Inherit => {
                 self.process(image, [stdin, self.shown, libc::STDERR_FILENO], None)
             }
-            OutputKind::Compared => {
+            OutputKind::Captured | OutputKind::Read => {
                 let capture = &self.captures[index % self.captures.len()];
                 empty(capture.as_fd());
                 let capture = capture.as_raw_fd();
@@ -235,7 +241,18 @@ impl Server {
                 }
                 Err(errno) => Ok(Measured::nothing(Outcome::NoOutput(errno as i32))),
             },
+        };
+        let mut measured = measured?;
+        // Now, since the hook after the launch may remove it.
+        if let Some(path) = &self.images[image].value_file
+            && matches!(measured.outcome, Outcome::Exited(_))
+        {
+            let capture = &self.captures[index % self.captures.len()];
+            if let Err(outcome) = keep(path, capture.as_fd()) {
+                measured.outcome = outcome;
+            }
         }
+        Ok(measured)
     }
 
     /// Launches, waits, and times from just before the one to just after the
@@ -257,14 +274,25 @@ impl Server {
         };
         // Our copy of the writing end would keep the pipe open for ever.
         let reader = pipe.map(|(reader, _writer)| reader);
+        let read = matches!(wanted.output, OutputKind::Read);
+        // SAFETY: a stream that is read is a memory file of the launcher's, open all its life.
+        let bounded = read.then(|| unsafe { BorrowedFd::borrow_raw(streams[1]) });
         let own = OwnDelay::begin();
-        let waited = await_end(&child.pidfd, &self.requests, reader.as_ref(), start, limit);
+        let waited = await_end(
+            &child.pidfd,
+            &self.requests,
+            (reader.as_ref(), bounded),
+            start,
+            limit,
+        );
         let wall_ns = start.elapsed().as_nanos() as u64;
         if !matches!(waited, Awaited::Ended) {
             let _ = killpg(Pid::from_raw(child.pid), Signal::SIGKILL);
         }
-        // A reader of the pipe is woken while the command runs, which says nothing of its end.
-        let waking_ns = if reader.is_none() { own.since() } else { 0 };
+        // Who reads the pipe, or looks at the output, is woken while the command runs, which says
+        // nothing of its end.
+        let woken = reader.is_some() || bounded.is_some();
+        let waking_ns = if woken { 0 } else { own.since() };
         let account = ended_process(child.pid);
         let (status, usage) = wait(child.pid, 0).unwrap_or((0, Usage::default()));
         // Orphans of the command that have ended meanwhile.
@@ -281,6 +309,8 @@ impl Server {
             Some(_) => None,
         };
         let outcome = match waited {
+            Awaited::TooMuch => Outcome::TooMuchOutput,
+            Awaited::Ended if bounded.is_some_and(has_too_much) => Outcome::TooMuchOutput,
             Awaited::Ended if libc::WIFSIGNALED(status) => {
                 Outcome::Signalled(libc::WTERMSIG(status))
             }
@@ -296,5 +326,37 @@ impl Server {
             keep_waiting,
             ..Measured::nothing(outcome)
         })
+    }
+}
+
+/// Removes the file that the next launch will write its values to, so that none of an earlier one
+/// are read. Anything but a file is left alone: it is not there to be written anew.
+fn remove(path: &CStr) -> Result<(), Errno> {
+    match lstat(path) {
+        Err(Errno::ENOENT) => Ok(()),
+        Err(errno) => Err(errno),
+        Ok(found) if found.st_mode & libc::S_IFMT == libc::S_IFREG => unlink(path),
+        Ok(_) => Err(Errno::EINVAL),
+    }
+}
+
+/// Copies the file that a launch wrote its values to.
+fn keep(path: &CStr, capture: BorrowedFd<'_>) -> Result<(), Outcome> {
+    const READ: OFlag = OFlag::O_RDONLY
+        .union(OFlag::O_CLOEXEC)
+        .union(OFlag::O_NONBLOCK);
+    let unread = |errno: Errno| Outcome::NoValueFile(errno as i32);
+    let file = open(path, READ, Mode::empty()).map_err(unread)?;
+    empty(capture);
+    let mut bytes = [0; 64 * 1024];
+    loop {
+        match read(&file, &mut bytes) {
+            Ok(0) => return Ok(()),
+            Ok(_) if has_too_much(capture) => return Err(Outcome::TooMuchOutput),
+            Ok(count) if write_all(capture, &bytes[..count]) => {}
+            Ok(_) => return Err(unread(Errno::EIO)),
+            Err(Errno::EINTR) => {}
+            Err(errno) => return Err(unread(errno)),
+        }
     }
 }

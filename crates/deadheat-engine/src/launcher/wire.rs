@@ -147,6 +147,10 @@ pub(crate) enum Outcome {
     PrepareFailed(HookEnd),
     /// The hook after the launch failed.
     ConcludeFailed(HookEnd),
+    /// The file of its values could not be removed before, or read after: the error number.
+    NoValueFile(i32),
+    /// It wrote more than values are looked for in.
+    TooMuchOutput,
 }
 
 /// The end of a hook that did not do its work.
@@ -190,6 +194,8 @@ impl Outcome {
             Outcome::NoOutput(errno) => (6, errno),
             Outcome::PrepareFailed(end) => (7, end.code()),
             Outcome::ConcludeFailed(end) => (8, end.code()),
+            Outcome::NoValueFile(errno) => (9, errno),
+            Outcome::TooMuchOutput => (10, 0),
         }
     }
 
@@ -204,6 +210,8 @@ impl Outcome {
             6 => Outcome::NoOutput(detail),
             7 => Outcome::PrepareFailed(HookEnd::from_code(detail)),
             8 => Outcome::ConcludeFailed(HookEnd::from_code(detail)),
+            9 => Outcome::NoValueFile(detail),
+            10 => Outcome::TooMuchOutput,
             _ => return None,
         })
     }
@@ -372,6 +380,8 @@ mod tests {
             Outcome::PrepareFailed(HookEnd::Exited(255)),
             Outcome::PrepareFailed(HookEnd::NotStarted(2)),
             Outcome::ConcludeFailed(HookEnd::Signalled(9)),
+            Outcome::NoValueFile(13),
+            Outcome::TooMuchOutput,
         ] {
             let mut measured = Measured::nothing(outcome);
             measured.wall_ns = u64::MAX;

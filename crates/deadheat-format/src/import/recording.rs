@@ -119,6 +119,7 @@ impl Recording {
             places.iter().map(|place| metrics[*place].clone()).collect()
         };
         let mut plan = self.plan(&ids, &blocks, given);
+        plan.design.judged = plan.design.judged.as_in(&metrics);
         for (benchmark, counters) in plan.benchmarks.iter_mut().zip(&kept.counters) {
             benchmark.counters = metrics_at(counters);
         }

@@ -3,7 +3,7 @@
 use deadheat_model::{
     Benchmark, BenchmarkOverrides, CommandLine, Contender, Design, ExitPolicy, FunctionCalls,
     Harness, HarnessCalls, Hooks, Input, LevelOverride, Looks, Object, Output, OwnLink, Pinning,
-    Plan, Program, RepetitionLength, Throughput, Waiting, WorkerCalls, Workload,
+    Plan, Program, RepetitionLength, Throughput, Value, Values, Waiting, WorkerCalls, Workload,
 };
 
 use crate::wire::{Fields, Wire, choice, object};
@@ -40,11 +40,16 @@ object! { Design {
     blocks_per_replicate,
     warmup: or(0),
     budget = "budget_ns",
+    values: omit,
     judged,
     quantile: omit,
     pinning: or(Pinning::Inherit),
     waiting: omit,
 } }
+
+object! { Values { read, file: omit, } }
+
+object! { Value { metric = "column", pattern, } }
 
 object! { Looks { at, levels, weights, } }
 
@@ -217,6 +222,7 @@ choice! { Output {
     "inherit" => Inherit,
     "file" => File(file),
     "compared" => Compared,
+    "read" => Read,
 } }
 
 choice! { ExitPolicy {

@@ -2,8 +2,8 @@
 //! command that runs the race again.
 
 use deadheat_model::{
-    Analysis, CounterAccess, Metric, Origin, Output, Pinning, Plan, ResultSource, RunHeader,
-    Waiting, Workload,
+    Analysis, Better, CounterAccess, Metric, Origin, Output, Pinning, Plan, ResultSource,
+    RunHeader, Waiting, Workload,
 };
 
 use crate::calibration::calibrated;
@@ -128,6 +128,15 @@ pub(super) fn plan(header: &RunHeader) -> FactGroup {
         "judged",
         sentences::judged(&design.judged, design.quantile, GLYPHS),
     );
+    for value in &design.values.read {
+        let name = sentences::metric(&value.metric, GLYPHS);
+        let file = design.values.file.as_ref();
+        let from = file.map_or(String::new(), |file| format!(" in {}", file.display()));
+        let more = value.metric.better() == Better::More;
+        let better = if more { "; more is better" } else { "" };
+        let found = format!("{}{from}{better}", value.pattern);
+        facts.push(&format!("value {name}"), found);
+    }
     facts.push("margin", format!("±{}", share(design.margin)));
     facts.push("chance of a wrong verdict", share(design.alpha));
     if header.origin != Origin::Race {
@@ -244,6 +253,7 @@ fn workload(workload: &Workload) -> Option<String> {
                 Output::Inherit => text += " (output shown)",
                 Output::File(path) => text += &format!(" (output to {})", path.display()),
                 Output::Compared => text += " (output compared)",
+                Output::Read => text += " (output read for values)",
             }
             Some(text)
         }

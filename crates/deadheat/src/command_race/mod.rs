@@ -5,4 +5,4 @@ mod planning;
 mod spec;
 
 pub use parameters::Parameter;
-pub use spec::{CommandRaceSpec, Runs, Shell, output};
+pub use spec::{CommandRaceSpec, Runs, Shell, output, value};

@@ -1,9 +1,10 @@
 //! Spec → Plan: everything is checked and fixed before the first launch.
 
 use deadheat_analysis::{LooksError, blocks_for_quantile, fixed_look, planned_looks};
+use deadheat_engine::ValueReader;
 use deadheat_model::{
-    Benchmark, CommandLine, Contender, Design, Front, Hooks, Looks, Output, Plan, ShareRange,
-    Workload,
+    Benchmark, CommandLine, Contender, Design, Front, Hooks, Looks, Metric, Output, Plan,
+    ShareRange, Values, Workload,
 };
 
 use super::parameters::{combinations, substitute, usage};
@@ -20,6 +21,7 @@ impl CommandRaceSpec {
                 "no command to run; try: deadheat run -- './old input' './new input'".to_owned(),
             );
         }
+        self.check_values()?;
         let mut benchmarks = self.benchmarks()?;
         if self.settings.control() {
             benchmarks.iter_mut().for_each(Benchmark::add_control);
@@ -38,17 +40,81 @@ impl CommandRaceSpec {
         }
         hold_together(&mut benchmarks, &self.settings, &self.rules);
         let looks = self.looks(contenders, self.settings.alpha())?;
-        let plan = Plan {
+        let mut plan = Plan {
             design: Design {
                 warmup: self.warmup,
+                values: self.values.clone(),
                 ..self.settings.design(Front::Run, looks)
             },
             seed: self.settings.seed(),
             benchmarks,
         };
+        self.judge_values(&mut plan);
         let valid = plan.validate();
         valid.map_err(|error| Failure::Usage(error.to_string()))?;
         Ok(plan)
+    }
+
+    /// Names the values where their names were asked for. One alone is judged where nobody says
+    /// what is: who has a number read wants to know of it.
+    fn judge_values(&self, plan: &mut Plan) {
+        let values: Vec<Metric> = self
+            .values
+            .read
+            .iter()
+            .map(|one| one.metric.clone())
+            .collect();
+        let design = &mut plan.design;
+        design.judged = match (values.as_slice(), &self.settings.metric) {
+            ([one], None) => one.clone(),
+            _ => self.settings.judged().as_in(&values),
+        };
+        for benchmark in &mut plan.benchmarks {
+            let asked = benchmark.overrides.judged.take();
+            benchmark.overrides.judged = asked.map(|metric| metric.as_in(&values));
+        }
+    }
+
+    /// Refuses values that could not be told apart, and outputs that cannot be read.
+    fn check_values(&self) -> Result<(), Failure> {
+        let Values { read, file } = &self.values;
+        for (index, value) in read.iter().enumerate() {
+            let name = value.metric.name();
+            if name.trim().is_empty() || name.chars().any(char::is_control) {
+                return usage(format!("--value: {name:?} is no name of a metric"));
+            }
+            if Metric::BUILT_IN.iter().any(|known| known.name() == name) {
+                return usage(format!(
+                    "--value: deadheat measures '{name}' itself; give the value another name"
+                ));
+            }
+            if read[..index].iter().any(|one| one.metric.name() == name) {
+                return usage(format!("--value: there are two values '{name}'"));
+            }
+            ValueReader::new(value, true)
+                .map_err(|problem| Failure::Usage(format!("--value '{name}': {problem}")))?;
+        }
+        if read.is_empty() {
+            return match file {
+                Some(_) => usage("--value-file needs a --value to read from it".to_owned()),
+                None => Ok(()),
+            };
+        }
+        if self.check_output {
+            return usage(
+                "--value and --check-output cannot be combined: a measured number differs from \
+                 launch to launch"
+                    .to_owned(),
+            );
+        }
+        if file.is_none() && !self.outputs.is_empty() {
+            return usage(
+                "--value and --output (or --show-output) cannot be combined: values are read from \
+                 standard output, unless --value-file names a file"
+                    .to_owned(),
+            );
+        }
+        Ok(())
     }
 
     /// Returns true if nobody says how many replicates there are at most.
@@ -190,6 +256,7 @@ impl CommandRaceSpec {
             output: match of_command(&self.outputs, index) {
                 _ if self.check_output => Output::Compared,
                 Some(output) => output.clone(),
+                None if !self.values.read.is_empty() && self.values.file.is_none() => Output::Read,
                 None => Output::Null,
             },
             timeout: self.settings.timeout(Front::Run),

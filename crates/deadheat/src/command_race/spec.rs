@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use deadheat_model::{ExitPolicy, Input, Output, RaceSettings, RulesOfSome};
+use deadheat_model::{
+    Better, ExitPolicy, Input, Metric, Output, RaceSettings, RulesOfSome, Value, Values,
+};
 
 use super::parameters::{Parameter, placeholders, usage};
 use crate::exit::Failure;
@@ -63,6 +65,28 @@ pub fn output(text: &str) -> Output {
     }
 }
 
+/// The number that `NAME=PATTERN` asks for; those of `more_is_better` are better the more there is.
+pub fn value(text: &str, more_is_better: &[String]) -> Result<Value, Failure> {
+    let Some((name, pattern)) = text
+        .split_once('=')
+        .filter(|(_, pattern)| !pattern.is_empty())
+    else {
+        return usage(format!(
+            "--value '{text}' is no NAME=PATTERN, such as 'rps=Requests/sec: +([0-9.]+)' or \
+             'p99=/latency/p99'"
+        ));
+    };
+    let better = if more_is_better.iter().any(|one| one == name) {
+        Better::More
+    } else {
+        Better::Less
+    };
+    Ok(Value {
+        metric: Metric::named(name, better),
+        pattern: pattern.to_owned(),
+    })
+}
+
 /// The number of launches of each command, in hyperfine's terms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Runs {
@@ -100,6 +124,8 @@ pub struct CommandRaceSpec {
     pub outputs: Vec<Output>,
     /// Compare the outputs of baseline and candidates.
     pub check_output: bool,
+    /// The numbers that commands report. One alone is judged unless another metric is asked for.
+    pub values: Values,
     /// Which exit codes count as success.
     pub exit_policy: ExitPolicy,
     /// Discarded launches of each command.
@@ -127,6 +153,7 @@ impl Default for CommandRaceSpec {
             input: Input::Null,
             outputs: Vec::new(),
             check_output: false,
+            values: Values::default(),
             exit_policy: ExitPolicy::ZeroOnly,
             warmup: 1,
             runs: Runs::default(),
@@ -161,6 +188,9 @@ impl CommandRaceSpec {
                     "'{command}': {{{name}}} is passed on as it is, since no -L or -P defines it"
                 ));
             }
+        }
+        if self.values.read.len() > 1 && self.settings.metric.is_none() {
+            hints.push("wall time is judged; --metric NAME judges one of the values".to_owned());
         }
         hints
     }

@@ -150,7 +150,9 @@ impl PilotedContenders for FunctionContenders<'_> {
     ) -> Result<Option<f64>, EngineError> {
         let piloted = FunctionContenders::pilot(self, index, benchmark);
         let of_quantile = benchmark.blocks_per_replicate.is_some();
-        let cost_ns = complete(benchmark, piloted.as_ref().ok(), settings.blocks);
+        let margin = benchmark.overrides.margin.unwrap_or(settings.margin());
+        let asked = (settings.blocks, margin);
+        let cost_ns = complete(benchmark, piloted.as_ref().ok(), asked);
         let pilot = piloted?.pilot;
         let clock = (self.tick_ns(), self.clock_facts().overhead_ns);
         match not_one_by_one(benchmark, &pilot, clock).filter(|_| of_quantile) {

@@ -163,7 +163,7 @@ pub(super) fn plan_for_costs(plan: &mut Plan, costs_ns: &[Option<f64>]) -> Resul
 pub(super) fn complete(
     benchmark: &mut Benchmark,
     piloted: Option<&Piloted>,
-    blocks: Option<u32>,
+    (blocks, margin): (Option<u32>, f64),
 ) -> Option<f64> {
     let of_quantile = benchmark.blocks_per_replicate;
     benchmark.blocks_per_replicate = blocks.max(of_quantile);
@@ -180,7 +180,8 @@ pub(super) fn complete(
             calls.iterations = piloted.pilot.iterations;
         }
     }
-    benchmark.without_warm_up = of_quantile.is_none() && can_start_cold(benchmark, &piloted.pilot);
+    benchmark.without_warm_up =
+        of_quantile.is_none() && can_start_cold(benchmark, &piloted.pilot, margin);
     let turns = benchmark.processes_per_replicate() > Some(1);
     let costs = Costs::of(piloted, benchmark, turns);
     let found = blocks.unwrap_or_else(|| costs.blocks_that_fit(piloted, turns));
@@ -192,6 +193,9 @@ pub(super) fn complete(
     Some(starts * costs.process_ns + blocks_ns)
 }
 
+/// The margin from which a first call that is slower by less than that may be a sample.
+const LEAST_COLD_MARGIN: f64 = 0.01;
+
 /// Returns whether processes of this benchmark take their first block without a warm-up, as the
 /// pilot found that none is needed.
 ///
@@ -200,13 +204,14 @@ pub(super) fn complete(
 /// bias, and at 1 % adds .5 % to the effect of a block, up or down, 1.35 times the scatter where
 /// blocks of 20 ms scatter by .55 %. What a contender pays for by itself is in the effect of the
 /// first block with half of it, whatever the order: two equal contenders still have no difference,
-/// but one that does .8 % more in its first call than in others shows .4 % of that. The warm-up is
-/// a third of the calls of a process with one block.
+/// but one that does .8 % more in its first call than in others shows .4 % of that. So it is left
+/// out only where the margin is as large as what a first call may cost. The warm-up is a third of
+/// the calls of a process with one block.
 ///
 /// One contender alone has nothing to be balanced with, and in rows of more, a control among
 /// them, each runs once, and what it pays for by itself counts in full.
-fn can_start_cold(benchmark: &Benchmark, pilot: &Pilot) -> bool {
-    pilot.warm_at_once && benchmark.contenders.len() == 2
+fn can_start_cold(benchmark: &Benchmark, pilot: &Pilot, margin: f64) -> bool {
+    pilot.warm_at_once && margin >= LEAST_COLD_MARGIN && benchmark.contenders.len() == 2
 }
 
 /// The pilot of samples of one iteration each. What its trial blocks took and how they scattered was
@@ -395,7 +400,7 @@ mod tests {
     fn a_quantile_takes_single_calls_and_as_many_blocks_as_it_needs_or_as_are_cheap() {
         let planned = |call_ns, least, asked| {
             let mut benchmark = of_quantile(least);
-            complete(&mut benchmark, Some(&piloted(call_ns, 500)), asked);
+            complete(&mut benchmark, Some(&piloted(call_ns, 500)), (asked, 0.01));
             let calls = benchmark.contenders[1].workload.calls();
             assert_eq!(calls.unwrap().iterations, 1);
             benchmark.blocks_per_replicate.unwrap()
@@ -406,13 +411,13 @@ mod tests {
         assert_eq!(planned(1e7, 250, None), 250);
         // A benchmark whose pilot failed has its place in the plan.
         let mut failed = of_quantile(250);
-        complete(&mut failed, None, None);
+        complete(&mut failed, None, (None, 0.01));
         assert_eq!(failed.blocks_per_replicate, Some(250));
     }
 
     #[test]
     fn two_functions_that_are_warm_at_once_start_cold_at_the_price_of_a_round_less() {
-        let completed = |names: &[&str], warm_at_once, least| {
+        let completed = |names: &[&str], warm_at_once, least, margin| {
             let mut piloted = piloted(2e7, 1);
             piloted.pilot.warm_at_once = warm_at_once;
             let calls = deadheat_testing::runs::function(1);
@@ -420,23 +425,24 @@ mod tests {
                 blocks_per_replicate: least,
                 ..benchmark("b", contenders(names.iter().copied(), &calls))
             };
-            let cost_ns = complete(&mut benchmark, Some(&piloted), None).unwrap();
+            let cost_ns = complete(&mut benchmark, Some(&piloted), (None, margin)).unwrap();
             (benchmark, cost_ns)
         };
         let pair = &["old", "new"];
-        let (cold, cost_ns) = completed(pair, true, None);
-        let (warmed, cost_with_ns) = completed(pair, false, None);
+        let (cold, cost_ns) = completed(pair, true, None, 0.01);
+        let (warmed, cost_with_ns) = completed(pair, false, None, 0.01);
         assert!(cold.without_warm_up && !warmed.without_warm_up);
         assert_eq!(cold.blocks_per_replicate, Some(1));
         assert_eq!(warmed.blocks_per_replicate, Some(1));
         assert_eq!(cost_with_ns - cost_ns, 4e7);
-        // A quantile, a third contender, and one alone.
-        for (names, least) in [
-            (&pair[..], Some(250)),
-            (&["old", "new", "third"][..], None),
-            (&["old"][..], None),
+        // A quantile, a third contender, one alone, and a margin that a first call would matter to.
+        for (names, least, margin) in [
+            (&pair[..], Some(250), 0.01),
+            (&["old", "new", "third"][..], None, 0.01),
+            (&["old"][..], None, 0.01),
+            (&pair[..], None, 0.005),
         ] {
-            let (warmed, _) = completed(names, true, least);
+            let (warmed, _) = completed(names, true, least, margin);
             assert!(!warmed.without_warm_up, "{names:?}");
         }
     }

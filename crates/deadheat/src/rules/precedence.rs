@@ -172,6 +172,8 @@ impl Rules {
             let recorded = run.header.metrics_of(index);
             let benchmark = &mut run.header.plan.benchmarks[index];
             benchmark.overrides = recorded_rules(&some, &benchmark.name, end);
+            let asked = benchmark.overrides.judged.take();
+            benchmark.overrides.judged = asked.map(|metric| metric.as_in(&recorded));
             if let Some(judged) = &benchmark.overrides.judged
                 && !recorded.contains(judged)
             {

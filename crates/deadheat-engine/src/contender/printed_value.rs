@@ -1,0 +1,309 @@
+//! Numbers in what commands print: where each stands, and whether a race can be judged by it.
+
+use deadheat_model::{Json, Value};
+use regex_lite::Regex;
+
+/// Finds one value in a text.
+#[derive(Clone, Debug)]
+pub struct ValueReader {
+    name: String,
+    place: Place,
+    /// True if zero is a value, too. Of what is judged ratios are formed, so there it is not.
+    zero: bool,
+}
+
+/// Where a value stands.
+#[derive(Clone, Debug)]
+enum Place {
+    Pattern {
+        /// The pattern, directly behind `NAME=`.
+        behind_name: Regex,
+        anywhere: Regex,
+    },
+    /// The steps of a JSON pointer from the root.
+    Pointer { text: String, steps: Vec<String> },
+}
+
+impl ValueReader {
+    /// The reader of a value. A pattern that cannot be searched for is an error, in words.
+    pub fn new(value: &Value, is_judged: bool) -> Result<Self, String> {
+        let (name, pattern) = (value.metric.name(), &value.pattern);
+        let place = match pattern.strip_prefix('/') {
+            Some(steps) => Place::Pointer {
+                text: pattern.clone(),
+                // Of "~01" the digit 1 is no part of an escape (RFC 6901).
+                steps: steps
+                    .split('/')
+                    .map(|step| step.replace("~1", "/").replace("~0", "~"))
+                    .collect(),
+            },
+            None => {
+                let regex = |text: &str| {
+                    Regex::new(text)
+                        .map_err(|error| format!("'{pattern}' is no regular expression: {error}"))
+                };
+                Place::Pattern {
+                    anywhere: regex(pattern)?,
+                    behind_name: regex(&format!("{}=(?:{pattern})", regex_lite::escape(name)))?,
+                }
+            }
+        };
+        Ok(Self {
+            name: name.to_owned(),
+            place,
+            zero: !is_judged,
+        })
+    }
+
+    /// The name of the value.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The value in a text. The error says why there is none, or none to race by.
+    ///
+    /// One place alone must match. A value is whole or has a decimal point or an exponent, as Rust
+    /// reads them, and is finite and not negative; above zero where it is judged.
+    pub fn read(&self, printed: &str) -> Result<f64, String> {
+        let number = match &self.place {
+            Place::Pattern {
+                behind_name,
+                anywhere,
+            } => match only_match(behind_name, printed)? {
+                Some(text) => number(text)?,
+                None => {
+                    let found = only_match(anywhere, printed)?;
+                    number(found.ok_or_else(|| format!("nothing matches '{anywhere}'"))?)?
+                }
+            },
+            Place::Pointer { text, steps } => pointed_at(printed, text, steps)?,
+        };
+        // No negative zero.
+        let number = number + 0.0;
+        if number > 0.0 || self.zero && number == 0.0 {
+            return Ok(number);
+        }
+        Err(format!(
+            "{number} is not {}",
+            if self.zero {
+                "a value to race by: it is negative"
+            } else {
+                "above zero, and a change is a ratio"
+            }
+        ))
+    }
+}
+
+/// The first group of the only match, or all of it where there is no group; `None` without a match.
+fn only_match<'t>(pattern: &Regex, text: &'t str) -> Result<Option<&'t str>, String> {
+    let mut matches = pattern.captures_iter(text);
+    let Some(first) = matches.next() else {
+        return Ok(None);
+    };
+    let group = usize::from(pattern.captures_len() > 1);
+    let Some(found) = first.get(group) else {
+        return Err(format!(
+            "the first group of '{pattern}' is not in the match"
+        ));
+    };
+    let others = matches.count();
+    if others > 0 {
+        return Err(format!(
+            "'{pattern}' matches {} times, at first {}; one place alone must match",
+            others + 1,
+            quoted(found.as_str()),
+        ));
+    }
+    Ok(Some(found.as_str()))
+}
+
+/// The finite number that a text is.
+fn number(text: &str) -> Result<f64, String> {
+    let number = text.trim().parse::<f64>();
+    number
+        .ok()
+        .filter(|number| number.is_finite())
+        .ok_or_else(|| format!("{} is no finite number", quoted(text)))
+}
+
+/// The number in a JSON document that these steps lead to.
+fn pointed_at(printed: &str, pointer: &str, steps: &[String]) -> Result<f64, String> {
+    let all = Json::read(printed).map_err(|error| format!("that is not JSON: {error}"))?;
+    let mut found = &all;
+    for step in steps {
+        let next = match found {
+            Json::Object(object) => object.get(step),
+            Json::List(values) | Json::Row(values) => index(step).and_then(|at| values.get(at)),
+            _ => None,
+        };
+        found = next.ok_or_else(|| format!("there is no {pointer}: '{step}' is missing"))?;
+    }
+    match found {
+        Json::Text(text) => number(text),
+        _ => match found.as_number() {
+            Some(found) if found.is_finite() => Ok(found),
+            _ => Err(format!(
+                "{} at {pointer} is no finite number",
+                quoted(&found.to_string())
+            )),
+        },
+    }
+}
+
+/// The index that a step is: digits, and none before them that is zero.
+fn index(step: &str) -> Option<usize> {
+    let plain = step.bytes().all(|byte| byte.is_ascii_digit());
+    let leading = step.len() > 1 && step.starts_with('0');
+    step.parse().ok().filter(|_| plain && !leading)
+}
+
+/// A text in quotes, as far as anybody reads it.
+fn quoted(text: &str) -> String {
+    let text = super::command_launch::outline(text.trim());
+    if text.is_empty() {
+        "\"\"".to_owned()
+    } else {
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deadheat_model::{Better, Metric};
+    use proptest::prelude::*;
+
+    fn reader(name: &str, pattern: &str) -> ValueReader {
+        let value = Value {
+            metric: Metric::named(name, Better::More),
+            pattern: pattern.to_owned(),
+        };
+        ValueReader::new(&value, true).unwrap()
+    }
+
+    fn read(name: &str, pattern: &str, printed: &str) -> Result<f64, String> {
+        reader(name, pattern).read(printed)
+    }
+
+    #[test]
+    fn a_number_stands_in_the_first_group_or_is_the_whole_match() {
+        assert_eq!(
+            read(
+                "rps",
+                r"Requests/sec: +([0-9.]+)",
+                "x 3\nRequests/sec:  12.5\n"
+            ),
+            Ok(12.5)
+        );
+        assert_eq!(read("rps", r"[0-9]+", "all 17 of them"), Ok(17.0));
+        assert_eq!(read("t", r"took (\S+) s", "took 1.5e-3 s"), Ok(0.0015));
+    }
+
+    #[test]
+    fn what_stands_behind_the_name_goes_before_what_matches_elsewhere() {
+        let printed = "8 threads, 10 s\nrequests/s=1234.5\n";
+        assert_eq!(read("requests/s", "([0-9.]+)", printed), Ok(1234.5));
+        assert_eq!(
+            read("requests/s", "([0-9.]+)", "1234.5 requests/s"),
+            Ok(1234.5)
+        );
+    }
+
+    #[test]
+    fn several_matches_are_none() {
+        let told = read("n", "n ([0-9]+)", "n 1\nn 2\n").unwrap_err();
+        assert!(told.contains("matches 2 times, at first \"1\""), "{told}");
+        assert!(
+            read("n", "[0-9]+", "n=1 n=2 3")
+                .unwrap_err()
+                .contains("2 times")
+        );
+        assert_eq!(read("n", "(?s).*n ([0-9]+)", "n 1\nn 2\n"), Ok(2.0));
+    }
+
+    #[test]
+    fn what_is_no_number_or_none_to_race_by_is_refused_and_shown() {
+        for (printed, expected) in [
+            ("", "nothing matches"),
+            ("v: 1,5", "\"1,5\" is no finite number"),
+            ("v: 1.2.3", "\"1.2.3\" is no finite number"),
+            ("v: nan", "\"nan\" is no finite number"),
+            ("v: inf", "no finite number"),
+            ("v: 1e999", "no finite number"),
+            ("v: 0", "0 is not above zero"),
+            ("v: -0.0", "0 is not above zero"),
+            ("v: -3", "-3 is not above zero"),
+        ] {
+            let told = read("v", r"v: (\S+)", printed).unwrap_err();
+            assert!(told.contains(expected), "{printed}: {told}");
+        }
+        assert!(read("v", "a|(b)", "a").unwrap_err().contains("first group"));
+    }
+
+    #[test]
+    fn zero_is_a_value_where_it_is_not_judged() {
+        let value = Value {
+            metric: Metric::Custom("errors".to_owned()),
+            pattern: "[-0-9]+".to_owned(),
+        };
+        let reader = ValueReader::new(&value, false).unwrap();
+        assert_eq!(reader.read("0"), Ok(0.0));
+        assert!(reader.read("-1").unwrap_err().contains("negative"));
+    }
+
+    #[test]
+    fn a_json_pointer_leads_to_a_number() {
+        let printed = r#"{"a/b": [1, {"~": "2.5"}], "": 3, "no": null}"#;
+        assert_eq!(read("v", "/a~1b/0", printed), Ok(1.0));
+        assert_eq!(read("v", "/a~1b/1/~0", printed), Ok(2.5));
+        assert_eq!(read("v", "/", printed), Ok(3.0));
+        for (pointer, expected) in [
+            ("/a~1b/2", "'2' is missing"),
+            ("/a~1b/00", "'00' is missing"),
+            ("/a~1b/-", "'-' is missing"),
+            ("/no", "\"null\" at /no is no finite number"),
+            ("/no/x", "'x' is missing"),
+        ] {
+            let told = read("v", pointer, printed).unwrap_err();
+            assert!(told.contains(expected), "{pointer}: {told}");
+        }
+        assert!(read("v", "/huge", r#"{"huge": 1e999}"#).is_err());
+        assert!(
+            read("v", "/x", "all is well {}")
+                .unwrap_err()
+                .contains("not JSON")
+        );
+    }
+
+    #[test]
+    fn a_pattern_that_cannot_be_searched_for_is_refused() {
+        let value = Value {
+            metric: Metric::Custom("v".to_owned()),
+            pattern: "([0-9]".to_owned(),
+        };
+        let told = ValueReader::new(&value, true).unwrap_err();
+        assert!(told.contains("'([0-9]' is no regular expression"), "{told}");
+    }
+
+    proptest! {
+        #[test]
+        fn every_positive_number_is_read_to_the_last_bit(bits: u64, before in "[^=]*", after in "\n.*") {
+            let number = f64::from_bits(bits).abs();
+            prop_assume!(number.is_finite() && number > 0.0);
+            let printed = format!("{before}\nv={number:?}{after}");
+            prop_assume!(printed.matches("v=").count() == 1);
+            prop_assert_eq!(read("v", r"(\S+)", &printed), Ok(number));
+            prop_assert_eq!(read("v", "/v", &format!("{{\"v\": {number:?}}}")), Ok(number));
+        }
+
+        #[test]
+        fn whatever_is_printed_gives_a_number_above_zero_or_an_error(
+            printed: String,
+            pattern in prop::sample::select(vec![r"(\S*)", "/", "(.*)", "[0-9]+", "(a)?", "/a/0"]),
+        ) {
+            if let Ok(number) = read("v", pattern, &printed) {
+                prop_assert!(number > 0.0 && number.is_finite());
+            }
+        }
+    }
+}
