@@ -175,7 +175,7 @@ fn two_builds_race_function_by_function() {
         executable: example("suite"),
         arguments: Vec::new(),
     });
-    let listed = |program: Program| match inspect_program(&program, false, None).unwrap() {
+    let listed = |program: Program| match inspect_program(&program, None, false, None).unwrap() {
         Inspected::Worker(listing) => Some(Listed { program, listing }),
         other => panic!("{other:?}"),
     };
