@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use deadheat_format::{RunFileWriter, read_run_from};
-use deadheat_model::{BenchmarkOverrides, LevelOverride, Metric, RunHeader};
+use deadheat_model::{
+    BenchmarkOverrides, Better, LevelOverride, Metric, RunHeader, Value as PrintedValue, Values,
+};
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
@@ -148,6 +150,11 @@ fn every_field_of_the_schema_is_explained() {
 fn with_rules(rules: BenchmarkOverrides) -> (RunHeader, String) {
     let mut header = common::header();
     header.plan.benchmarks.last_mut().unwrap().overrides = rules;
+    written(header)
+}
+
+/// A header and its line.
+fn written(header: RunHeader) -> (RunHeader, String) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.jsonl");
     drop(RunFileWriter::create(&path, &header).unwrap());
@@ -173,6 +180,33 @@ fn rules_of_a_benchmark_are_kept_and_keep_to_the_schema() {
         let read = read_run_from(line.as_bytes(), "run.jsonl").unwrap();
         assert_eq!(read.header, header);
         assert_eq!(line.contains("\"rules\""), !rules.is_empty());
+        let line: Value = serde_json::from_str(&line).unwrap();
+        if let Err(error) = line_schema("header").validate(&line) {
+            panic!("{error} at {}", error.instance_path());
+        }
+    }
+}
+
+#[test]
+fn values_that_commands_print_are_kept_and_keep_to_the_schema() {
+    let value = |name, better, pattern: &str| PrintedValue {
+        metric: Metric::named(name, better),
+        pattern: pattern.to_owned(),
+    };
+    for file in [None, Some(PathBuf::from("out.json"))] {
+        let mut header = common::header();
+        let read = vec![
+            value("requests/s", Better::More, "([0-9.]+)"),
+            value("p99", Better::Less, "/latency/p99"),
+        ];
+        header.plan.design.judged = read[0].metric.clone();
+        header
+            .metrics
+            .extend(read.iter().map(|one| one.metric.clone()));
+        header.plan.design.values = Values { read, file };
+        let (header, line) = written(header);
+        let read = read_run_from(line.as_bytes(), "run.jsonl").unwrap();
+        assert_eq!(read.header, header);
         let line: Value = serde_json::from_str(&line).unwrap();
         if let Err(error) = line_schema("header").validate(&line) {
             panic!("{error} at {}", error.instance_path());

@@ -69,13 +69,19 @@ impl ValueReader {
             Place::Pattern {
                 behind_name,
                 anywhere,
-            } => match only_match(behind_name, printed)? {
-                Some(text) => number(text)?,
-                None => {
-                    let found = only_match(anywhere, printed)?;
-                    number(found.ok_or_else(|| format!("nothing matches '{anywhere}'"))?)?
-                }
-            },
+            } => {
+                // A text is found sooner than a pattern.
+                let found = if printed.contains(&format!("{}=", self.name)) {
+                    only_match(behind_name, printed)?
+                } else {
+                    None
+                };
+                let found = match found {
+                    Some(text) => Some(text),
+                    None => only_match(anywhere, printed)?,
+                };
+                number(found.ok_or_else(|| format!("nothing matches '{anywhere}'"))?)?
+            }
             Place::Pointer { text, steps } => pointed_at(printed, text, steps)?,
         };
         // No negative zero.
