@@ -93,9 +93,20 @@ impl Role {
     }
 }
 
+/// The end of a worker that has served: what it unwinds with, past whatever else would be set up.
+struct Leaving;
+
 /// Comes to a benchmark. Returns true if it is to be served now.
+///
+/// Unwinds where nothing is left to do: what was set up is dropped, as a folder for files must be,
+/// and what would be set up for benchmarks to come is not. A suite of 178 benchmarks that makes the
+/// automata of all of them outside of its closures takes a third of a second for that.
 pub(crate) fn come_to(mut listed: Listed) -> bool {
     let mut session = session();
+    if matches!(session.role, Role::Over) && !cfg!(panic = "abort") {
+        drop(session);
+        resume_unwind(Box::new(Leaving));
+    }
     listed.name = unique(&session.names, listed.name);
     session.names.insert(listed.name.clone());
     match &session.role {
@@ -196,6 +207,9 @@ pub fn run(groups: &[&dyn Fn()]) {
                 .for_each(|group| group());
         }));
         if let Err(panic) = ran {
+            if panic.is::<Leaving>() {
+                return;
+            }
             match wanted() {
                 Some(wanted) => return wanted.panicked(panic),
                 None => resume_unwind(panic),
