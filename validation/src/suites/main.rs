@@ -7,9 +7,9 @@
 //! ```
 //!
 //! Writes `docs/validation/suites.md`. Takes some hours, most of which criterion takes, on a machine
-//! that does nothing else; needs git and the network. `--only itoa` races the suites of one crate.
-//! With `--quick` a few benchmarks of each are raced for a moment, criterion is left out, and the
-//! page is printed and not written.
+//! that does nothing else; needs git and the network, and skips a suite by name that cannot be
+//! fetched. `--only itoa` races the suites of one crate. With `--quick` a few benchmarks of each are
+//! raced for a moment, criterion is left out, and the page is printed and not written.
 
 mod races;
 mod sources;
@@ -100,10 +100,20 @@ fn section(setting: &Setting) -> Section {
     );
     let (mut benchmarks, mut compiled, mut tried) = (0, 0, 0);
     let (mut agreeing, mut compared) = (0, 0);
+    let mut skipped = String::new();
     for suite in suites {
-        tried += 1;
         eprintln!("  {} {}", suite.name, suite.versions.join(" and "));
-        let sides = suite.fetched(&setting.scratch);
+        let sides = match suite.fetched(&setting.scratch) {
+            Ok(sides) => sides,
+            Err(why) => {
+                skipped += &format!(
+                    "Skipped, for it could not be fetched ({why}): {}.\n",
+                    suite.name
+                );
+                continue;
+            }
+        };
+        tried += 1;
         let one_line = suite
             .committed(&setting.scratch, &sides, Way::OneLine(&setting.stand_in))
             .and_then(|folder| Answer::of(setting, &folder));
@@ -129,6 +139,9 @@ fn section(setting: &Setting) -> Section {
             }
         }
         text += &row(suite, &one_line, &as_it_is, criterion);
+    }
+    if !skipped.is_empty() {
+        text += &format!("\n{skipped}");
     }
     let mut bars = vec![Bar::share(
         "suites that compile with one line",

@@ -56,13 +56,13 @@ impl Suite {
         self.criterion >= "0.5"
     }
 
-    /// The folders of both versions, below `scratch`.
-    pub fn fetched(&self, scratch: &Path) -> [PathBuf; 2] {
-        self.versions.map(|version| {
+    /// The folders of both versions, below `scratch`. `Err` says why they could not be fetched.
+    pub fn fetched(&self, scratch: &Path) -> Result<[PathBuf; 2], String> {
+        let [old, new] = self.versions.map(|version| -> Result<PathBuf, String> {
             let folder = scratch.join(format!("{}-{version}", self.name));
             match self.origin {
-                Origin::Registry => self.vendor(version, scratch, &folder),
-                Origin::Git { url, .. } => done(
+                Origin::Registry => self.vendor(version, scratch, &folder)?,
+                Origin::Git { url, .. } => fetch(
                     Command::new("git")
                         .args([
                             "clone",
@@ -73,14 +73,15 @@ impl Suite {
                             "1",
                         ])
                         .args(["--branch", version, url, text(&folder)]),
-                ),
+                )?,
             }
-            folder
-        })
+            Ok(folder)
+        });
+        Ok([old?, new?])
     }
 
     /// Lets cargo fetch the crate, as the only dependency of a package made for that.
-    fn vendor(&self, version: &str, scratch: &Path, folder: &Path) {
+    fn vendor(&self, version: &str, scratch: &Path, folder: &Path) -> Result<(), String> {
         let package = scratch.join(format!("{}-{version}-fetch", self.name));
         fs::create_dir_all(package.join("src")).expect("a folder");
         fs::write(package.join("src/lib.rs"), "").expect("a file");
@@ -91,17 +92,14 @@ impl Suite {
         );
         fs::write(package.join("Cargo.toml"), manifest).expect("a file");
         let mut vendor = Command::new("cargo");
-        vendor
-            .args(["vendor", "--quiet", "--versioned-dirs", "all"])
-            .current_dir(&package);
-        let output = vendor.output().expect("cargo runs");
-        assert!(
-            output.status.success(),
-            "{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
+        fetch(
+            vendor
+                .args(["vendor", "--quiet", "--versioned-dirs", "all"])
+                .current_dir(&package),
+        )?;
         let fetched = package.join(format!("all/{}-{version}", self.name));
         fs::rename(fetched, folder).expect("cargo vendor names folders so");
+        Ok(())
     }
 
     /// The folder of the benchmarks in a repository whose last two commits are the versions.
@@ -158,6 +156,21 @@ impl Suite {
         }
         Ok(package)
     }
+}
+
+/// Runs a command that fetches something. `Err` is the last line of what it says when it fails.
+fn fetch(command: &mut Command) -> Result<(), String> {
+    let output = command.output().map_err(|error| error.to_string())?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(said
+        .trim_end()
+        .lines()
+        .last()
+        .unwrap_or("no word")
+        .to_owned())
 }
 
 /// Puts the crate here in the place of criterion: what manifests of published crates say in a table
