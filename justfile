@@ -102,6 +102,10 @@ validate-compare-py *options:
 validate-saved *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin saved -- {{options}}
 
+# Suites of criterion's that others wrote, with one line changed and with none, beside criterion: some hours (git, the network); `just validate-suites --quick` only tries it, `--only itoa` asks a part of it
+validate-suites *options:
+    cargo run --release --manifest-path validation/Cargo.toml --bin suites -- {{options}}
+
 # Every tool that races functions or commands, on the same work: some ninety minutes, in as many sittings as one likes (lld, objdump; hyperfine, and python3 with venv for pyperf); `just validate-peers --quick` only tries it, `--minutes N` stops in time, `--fresh --only "deadheat-run loaded"` makes a part anew
 validate-peers *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin peers -- {{options}}

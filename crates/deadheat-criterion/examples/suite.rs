@@ -25,8 +25,18 @@ fn sum_twice(numbers: &[u64]) -> u64 {
     sum(numbers).wrapping_add(black_box(sum(black_box(numbers))))
 }
 
+/// Something that must be cleared away.
+struct Cleared;
+
+impl Drop for Cleared {
+    fn drop(&mut self) {
+        eprintln!("cleared away");
+    }
+}
+
 /// Benchmarks that borrow what lives in this function only, and print.
 fn plain(c: &mut Criterion) {
+    let _cleared = Cleared;
     println!("{{\"not\":\"the protocol\"}}");
     let numbers: Vec<u64> = (0..1_000).collect();
     c.bench_function("sum", |b| b.iter(|| sum(black_box(&numbers))));

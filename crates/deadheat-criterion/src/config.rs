@@ -1,19 +1,18 @@
-//! The manager of benchmarks and its settings, hardly any of which mean something to a race.
+//! The manager of benchmarks, hardly any of whose settings mean something to a race.
 
 use std::path::Path;
 use std::time::Duration;
-
-use deadheat::parts::model;
 
 use crate::bencher::Bencher;
 use crate::group::{BenchmarkGroup, BenchmarkId};
 use crate::measure::{Measurement, Profiler, WallTime};
 use crate::session;
+use crate::settings::{BenchmarkFilter, PlottingBackend};
 
 /// The manager of benchmarks.
 #[derive(Clone, Debug)]
 pub struct Criterion<M: Measurement = WallTime> {
-    pub(crate) measurement: M,
+    measurement: M,
 }
 
 impl Default for Criterion {
@@ -116,7 +115,7 @@ impl<M: Measurement> Criterion<M> {
     ///
     /// Panics if the name is empty.
     pub fn benchmark_group<S: Into<String>>(&mut self, group_name: S) -> BenchmarkGroup<'_, M> {
-        BenchmarkGroup::new(self, group_name.into())
+        BenchmarkGroup::new(&self.measurement, group_name.into())
     }
 
     /// A benchmark of this name, in no group.
@@ -145,108 +144,4 @@ impl<M: Measurement> Criterion<M> {
         self.benchmark_group(group).bench_with_input(id, input, f);
         self
     }
-}
-
-/// The work that one call does.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Throughput {
-    /// So many bits; rates are shown as items.
-    Bits(u64),
-    /// So many bytes.
-    Bytes(u64),
-    /// So many bytes; rates are shown as those of `Bytes`.
-    BytesDecimal(u64),
-    /// So many elements.
-    Elements(u64),
-    /// So many elements of so many bytes in all; rates are shown of the elements.
-    ElementsAndBytes {
-        /// Elements.
-        elements: u64,
-        /// Bytes.
-        bytes: u64,
-    },
-}
-
-impl From<&Throughput> for model::Throughput {
-    fn from(throughput: &Throughput) -> Self {
-        match *throughput {
-            Throughput::Bytes(bytes) | Throughput::BytesDecimal(bytes) => Self::Bytes(bytes),
-            Throughput::Bits(items)
-            | Throughput::Elements(items)
-            | Throughput::ElementsAndBytes {
-                elements: items, ..
-            } => Self::Items(items),
-        }
-    }
-}
-
-/// A way to draw plots; none are drawn here.
-#[derive(Clone, Copy, Debug)]
-pub enum PlottingBackend {
-    /// The program gnuplot.
-    Gnuplot,
-    /// The crate plotters.
-    Plotters,
-    /// None.
-    None,
-}
-
-/// A use of saved times; none are used here.
-#[derive(Clone, Copy, Debug)]
-pub enum Baseline {
-    /// Compare with them, if there are any.
-    CompareLenient,
-    /// Compare with them.
-    CompareStrict,
-    /// Save them.
-    Save,
-    /// Forget them.
-    Discard,
-}
-
-/// A choice of benchmarks in the source; the command line makes it here.
-#[derive(Clone, Debug)]
-pub enum BenchmarkFilter {
-    /// All.
-    AcceptAll,
-    /// The one of this name.
-    Exact(String),
-    /// None.
-    RejectAll,
-}
-
-/// The scale of an axis; nothing is drawn on it here.
-#[derive(Clone, Copy, Debug, Default)]
-pub enum AxisScale {
-    /// Linear.
-    #[default]
-    Linear,
-    /// Logarithmic.
-    Logarithmic,
-}
-
-/// Settings of plots, which are not drawn here.
-#[derive(Clone, Debug, Default)]
-pub struct PlotConfiguration {
-    _private: (),
-}
-
-impl PlotConfiguration {
-    /// Means nothing here.
-    #[must_use]
-    pub fn summary_scale(self, _scale: AxisScale) -> Self {
-        self
-    }
-}
-
-/// A way to choose how many calls make a sample; a pilot chooses here.
-#[derive(Clone, Copy, Debug, Default)]
-pub enum SamplingMode {
-    /// criterion's own choice.
-    #[default]
-    Auto,
-    /// More from sample to sample.
-    Linear,
-    /// Always as many.
-    Flat,
 }

@@ -4,13 +4,14 @@ use std::fmt::Display;
 use std::time::Duration;
 
 use crate::bencher::Bencher;
-use crate::config::{Criterion, PlotConfiguration, SamplingMode, Throughput};
+use crate::listed::Listed;
 use crate::measure::{Measurement, WallTime};
-use crate::session::{self, Listed};
+use crate::session;
+use crate::settings::{PlotConfiguration, SamplingMode, Throughput};
 
 /// A group of benchmarks.
 pub struct BenchmarkGroup<'a, M: Measurement = WallTime> {
-    criterion: &'a mut Criterion<M>,
+    measurement: &'a M,
     name: String,
     throughput: Option<Throughput>,
 }
@@ -29,10 +30,10 @@ macro_rules! without_meaning {
 }
 
 impl<'a, M: Measurement> BenchmarkGroup<'a, M> {
-    pub(crate) fn new(criterion: &'a mut Criterion<M>, name: String) -> Self {
+    pub(crate) fn new(measurement: &'a M, name: String) -> Self {
         assert!(!name.is_empty(), "a group of benchmarks has a name");
         Self {
-            criterion,
+            measurement,
             name,
             throughput: None,
         }
@@ -92,7 +93,7 @@ impl<'a, M: Measurement> BenchmarkGroup<'a, M> {
         };
         if session::come_to(listed) {
             f(&mut Bencher {
-                measurement: &self.criterion.measurement,
+                measurement: self.measurement,
             });
             assert!(
                 !session::is_unserved(),

@@ -15,25 +15,31 @@
 //! means nothing to a race (sample sizes, measurement times, plots) is accepted, and named once on
 //! standard error.
 
+#[cfg(feature = "async")]
+mod asynchronous;
 mod bencher;
 mod command_line;
 mod config;
-mod group;
-mod measure;
-mod planned;
-mod session;
-
 #[cfg(feature = "async")]
 mod executors;
+mod group;
+mod listed;
+mod measure;
+mod planned;
+mod serving;
+mod session;
+mod settings;
 
 #[cfg(feature = "async")]
-pub use bencher::asynchronous::AsyncBencher;
-pub use bencher::{BatchSize, Bencher};
-pub use config::{
-    AxisScale, Baseline, BenchmarkFilter, Criterion, PlotConfiguration, PlottingBackend,
-    SamplingMode, Throughput,
-};
+pub use asynchronous::AsyncBencher;
+pub use bencher::Bencher;
+pub use config::Criterion;
 pub use group::{BenchmarkGroup, BenchmarkId, IntoBenchmarkId};
+pub use serving::BatchSize;
+pub use settings::{
+    AxisScale, Baseline, BenchmarkFilter, PlotConfiguration, PlottingBackend, SamplingMode,
+    Throughput,
+};
 pub use std::hint::black_box;
 
 /// What is measured; here always wall time, and the other metrics of deadheat beside it.

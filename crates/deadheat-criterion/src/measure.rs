@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::config::Throughput;
+use crate::settings::Throughput;
 
 /// A measurement, as criterion asks for it. It is not used: deadheat reads its own clock.
 pub trait Measurement {

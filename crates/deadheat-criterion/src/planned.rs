@@ -7,7 +7,7 @@ use std::path::Path;
 use deadheat::parts::harness::Planned;
 use deadheat::parts::model::{Benchmark, Contender, FunctionCalls, Program, WorkerCalls, Workload};
 
-use crate::session::{Listed, unique};
+use crate::listed::{Listed, unique};
 
 /// Every benchmark for itself.
 pub(crate) fn one_by_one(listed: &[Listed]) -> Vec<Planned> {

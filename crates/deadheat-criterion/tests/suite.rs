@@ -149,7 +149,7 @@ fn without_that_each_is_measured_alone_and_settings_without_a_meaning_are_named_
         "suite",
         &["--bench", "--max-replicates", "2", "sum", "--exact", "-q"],
     );
-    assert_eq!(stderr(&quiet), "");
+    assert_eq!(stderr(&quiet), "cleared away\n");
 }
 
 #[test]
@@ -240,6 +240,7 @@ fn a_coordinator_may_ask_for_a_list_and_then_for_a_benchmark_in_one_process() {
         "\n",
     );
     fs::write(file("asked"), asked).unwrap();
+    // What comes behind the benchmark is passed over, and what was set up before it is dropped.
     let script = "exec \"$0\" 3<asked 4>said 5>notes";
     let ended = Command::new("sh")
         .args(["-c", script])
@@ -249,6 +250,8 @@ fn a_coordinator_may_ask_for_a_list_and_then_for_a_benchmark_in_one_process() {
         .output()
         .unwrap();
     assert!(ended.status.success(), "{}", stderr(&ended));
+    assert_eq!(stdout(&ended).matches("0 calls").count(), 1);
+    assert_eq!(stderr(&ended).matches("cleared away").count(), 2);
     let said = fs::read_to_string(file("said")).unwrap();
     let said: Vec<Value> = said
         .lines()

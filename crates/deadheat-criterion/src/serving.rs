@@ -1,20 +1,12 @@
-//! The timing loops. The first that a benchmark function calls serves its worker until that is told
-//! to leave; what is between the readings of the clock is what criterion has there.
+//! The service of a benchmark whose calls are known: so many at a time, with the inputs they need
+//! made before the clock is read.
 
 use std::hint::black_box;
 
 use deadheat::parts::engine::{Clock, Disagreement, FunctionBenchmark, Gauge, OsClock, Reading};
 
-use crate::measure::{Measurement, WallTime};
+use crate::measure::Measurement;
 use crate::session;
-
-#[cfg(feature = "async")]
-pub(crate) mod asynchronous;
-
-/// The timer that a benchmark function is given.
-pub struct Bencher<'a, M: Measurement = WallTime> {
-    pub(crate) measurement: &'a M,
-}
 
 /// The number of inputs that are made at once.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -85,7 +77,7 @@ impl<F: FnMut(u64, &Gauge) -> Reading> FunctionBenchmark for Routine<F> {
     }
 }
 
-fn serve(sample: impl FnMut(u64, &Gauge) -> Reading) {
+pub(crate) fn serve(sample: impl FnMut(u64, &Gauge) -> Reading) {
     session::serve(&mut Routine {
         sample,
         most_iterations: u64::MAX,
@@ -94,7 +86,7 @@ fn serve(sample: impl FnMut(u64, &Gauge) -> Reading) {
 
 /// Serves batches of calls whose inputs `setup` makes. `timed` calls them: it takes the
 /// inputs or borrows them, and leaves what they gave.
-fn serve_batches<I, O>(
+pub(crate) fn serve_batches<I, O>(
     mut setup: impl FnMut() -> I,
     size: BatchSize,
     mut timed: impl FnMut(&mut Vec<I>, &mut Vec<O>, &Gauge) -> Reading,
@@ -142,7 +134,11 @@ fn most_inputs<I>(setup: &mut impl FnMut() -> I) -> u64 {
 }
 
 /// A reading whose time a benchmark has taken itself.
-fn timed_itself<M: Measurement>(measurement: &M, reading: Reading, value: &M::Value) -> Reading {
+pub(crate) fn timed_itself<M: Measurement>(
+    measurement: &M,
+    reading: Reading,
+    value: &M::Value,
+) -> Reading {
     assert!(
         measurement.is_wall_time(),
         "iter_custom of another measurement than WallTime returns no time"
@@ -152,93 +148,6 @@ fn timed_itself<M: Measurement>(measurement: &M, reading: Reading, value: &M::Va
         // Of all the call, and not of what was timed in it.
         run_delay_ns: 0,
         ..reading
-    }
-}
-
-impl<'a, M: Measurement> Bencher<'a, M> {
-    /// Times calls, and the dropping of what they return.
-    #[inline(never)]
-    pub fn iter<O, R>(&mut self, mut routine: R)
-    where
-        R: FnMut() -> O,
-    {
-        serve(|iterations, gauge| {
-            gauge.around(|| {
-                for _ in 0..iterations {
-                    black_box(routine());
-                }
-            })
-        });
-    }
-
-    /// Takes the time that `routine` returns for so many calls. CPU time and what else is measured
-    /// are those of all that it does.
-    #[inline(never)]
-    pub fn iter_custom<R>(&mut self, mut routine: R)
-    where
-        R: FnMut(u64) -> M::Value,
-    {
-        serve(|iterations, gauge| {
-            let mut value = None;
-            let reading = gauge.around(|| value = Some(routine(iterations)));
-            let value = value.expect("it was called");
-            timed_itself(self.measurement, reading, &value)
-        });
-    }
-
-    /// Times calls with an input of their own each, one by one.
-    pub fn iter_with_setup<I, O, S, R>(&mut self, setup: S, routine: R)
-    where
-        S: FnMut() -> I,
-        R: FnMut(I) -> O,
-    {
-        self.iter_batched(setup, routine, BatchSize::PerIteration);
-    }
-
-    /// Times calls, and not the dropping of what they return.
-    pub fn iter_with_large_drop<O, R>(&mut self, mut routine: R)
-    where
-        R: FnMut() -> O,
-    {
-        self.iter_batched(|| (), |()| routine(), BatchSize::SmallInput);
-    }
-
-    /// Times calls that use up an input that `setup` makes, and not the dropping of what they
-    /// return.
-    #[inline(never)]
-    pub fn iter_batched<I, O, S, R>(&mut self, setup: S, mut routine: R, size: BatchSize)
-    where
-        S: FnMut() -> I,
-        R: FnMut(I) -> O,
-    {
-        serve_batches(setup, size, |inputs, outputs, gauge| {
-            let inputs = inputs.drain(..);
-            gauge.around(|| outputs.extend(inputs.map(&mut routine)))
-        });
-    }
-
-    /// Times calls that change an input that `setup` makes, and not the dropping of either.
-    #[inline(never)]
-    pub fn iter_batched_ref<I, O, S, R>(&mut self, setup: S, mut routine: R, size: BatchSize)
-    where
-        S: FnMut() -> I,
-        R: FnMut(&mut I) -> O,
-    {
-        serve_batches(setup, size, |inputs, outputs, gauge| {
-            gauge.around(|| outputs.extend(inputs.iter_mut().map(&mut routine)))
-        });
-    }
-
-    /// The same loops for async functions, on this executor.
-    #[cfg(feature = "async")]
-    pub fn to_async<'b, A: crate::async_executor::AsyncExecutor>(
-        &'b mut self,
-        runner: A,
-    ) -> asynchronous::AsyncBencher<'a, 'b, A, M> {
-        asynchronous::AsyncBencher {
-            bencher: self,
-            runner,
-        }
     }
 }
 

@@ -2,18 +2,28 @@
 //! and leaving the executor is not timed.
 
 use std::hint::black_box;
+use std::marker::PhantomData;
 
-use super::{BatchSize, Bencher, serve, serve_batches, timed_itself};
 use crate::executors::AsyncExecutor;
 use crate::measure::{Measurement, WallTime};
+use crate::serving::{BatchSize, serve, serve_batches, timed_itself};
 
 /// The timer of async functions, which an executor runs.
 pub struct AsyncBencher<'a, 'b, A: AsyncExecutor, M: Measurement = WallTime> {
-    pub(crate) bencher: &'b mut Bencher<'a, M>,
-    pub(crate) runner: A,
+    measurement: &'a M,
+    runner: A,
+    bencher: PhantomData<&'b mut ()>,
 }
 
-impl<A: AsyncExecutor, M: Measurement> AsyncBencher<'_, '_, A, M> {
+impl<'a, A: AsyncExecutor, M: Measurement> AsyncBencher<'a, '_, A, M> {
+    pub(crate) fn new(measurement: &'a M, runner: A) -> Self {
+        Self {
+            measurement,
+            runner,
+            bencher: PhantomData,
+        }
+    }
+
     /// Times calls until what they return is ready, and the dropping of that.
     #[inline(never)]
     pub fn iter<O, R, F>(&mut self, mut routine: R)
@@ -41,7 +51,7 @@ impl<A: AsyncExecutor, M: Measurement> AsyncBencher<'_, '_, A, M> {
         F: Future<Output = M::Value>,
     {
         let runner = &self.runner;
-        let measurement = self.bencher.measurement;
+        let measurement = self.measurement;
         serve(|iterations, gauge| {
             runner.block_on(async {
                 let begun = gauge.begin();

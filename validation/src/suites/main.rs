@@ -1,0 +1,170 @@
+//! Suites of criterion's that were written by others, at two versions each: whether they compile
+//! with one line of `Cargo.toml` changed, what `cargo deadheat` says of them then, and what it says
+//! of them unchanged, launch by launch; and how long each takes beside criterion itself.
+//!
+//! ```text
+//! cargo run --release --manifest-path validation/Cargo.toml --bin suites
+//! ```
+//!
+//! Writes `docs/validation/suites.md`. Takes some hours, most of which criterion takes, on a machine
+//! that does nothing else; needs git and the network, and skips a suite by name that cannot be
+//! fetched. `--only itoa` races the suites of one crate. With `--quick` a few benchmarks of each are
+//! raced for a moment, criterion is left out, and the page is printed and not written.
+
+mod races;
+mod sources;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use deadheat_validation::bars::{Bar, Section};
+use deadheat_validation::machine::machine;
+use deadheat_validation::page::{Asked, Page, Question};
+use deadheat_validation::programs::all_built_by;
+use std::process::Command;
+
+use races::{Answer, row, times_of_criterion};
+use sources::{Origin, Suite, Way};
+
+/// The suites, with two versions of each that have the same benchmarks.
+const SUITES: [Suite; 7] = [
+    Suite::published("itoa", ["1.0.17", "1.0.19"], "0.8"),
+    Suite::published("ryu", ["1.0.21", "1.0.23"], "0.8"),
+    Suite::published("hashbrown", ["0.17.0", "0.17.2"], "0.7"),
+    Suite::published("unicode-segmentation", ["1.12.0", "1.13.3"], "0.5"),
+    Suite::published("base64", ["0.22.0", "0.22.1"], "0.4"),
+    Suite::published("httparse", ["1.9.5", "1.10.1"], "0.3"),
+    Suite {
+        name: "aho-corasick",
+        versions: ["0.7.18", "0.7.20"],
+        criterion: "0.3",
+        // Its suite is no part of what is published.
+        origin: Origin::Git {
+            url: "https://github.com/BurntSushi/aho-corasick",
+            folder: "bench",
+        },
+    },
+];
+
+/// Where things are, and how much of everything is wanted.
+struct Setting {
+    scratch: PathBuf,
+    /// The crate that takes criterion's place.
+    stand_in: PathBuf,
+    cargo_deadheat: PathBuf,
+    asked: Asked,
+}
+
+fn main() {
+    let asked = Asked::from_command_line();
+    let machine = machine();
+    let validation = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = validation.parent().expect("the repository");
+    let scratch = std::env::temp_dir().join(format!("deadheat-suites-{}", std::process::id()));
+    fs::create_dir_all(&scratch).expect("a scratch folder");
+    let mut build = Command::new("cargo");
+    build
+        .args(["build", "--release", "-p", "deadheat-cli", "--bins"])
+        .current_dir(root);
+    let built = all_built_by(&mut build);
+    let cargo_deadheat = built.iter().find(|(name, _)| name == "cargo-deadheat");
+    let setting = Setting {
+        stand_in: root.join("crates/deadheat-criterion"),
+        cargo_deadheat: cargo_deadheat.expect("it was built").1.clone(),
+        scratch,
+        asked,
+    };
+    let page = Page {
+        title: "Suites of criterion's, with one line changed and with none",
+        program: "suites",
+        facts: &machine,
+        quick: setting.asked.quick || setting.asked.only.is_some(),
+    };
+    let questions: &[Question<Setting>] = &[("suites of others", section)];
+    page.write(root, &setting, questions);
+    let _ = fs::remove_dir_all(&setting.scratch);
+}
+
+/// A row for each suite.
+fn section(setting: &Setting) -> Section {
+    let only = setting.asked.only.as_deref().unwrap_or_default();
+    let suites = SUITES.iter().filter(|suite| suite.name.contains(only));
+    let mut text = String::from(
+        "## Suites of others\n\nBoth versions are two commits of a repository, and what is run is `cargo deadheat \
+         HEAD~1..HEAD`: on neutral links, so that\neither answer speaks of the source. *One line* is \
+         `criterion = { package = \"deadheat-criterion\" }`, *as it is* the suite by launches,\nfor \
+         which criterion must be 0.5 or later. Intervals *agree* where they overlap. The time of \
+         criterion is that of both versions, one\nafter the other, without a comparison.\n\n| suite | criterion | \
+         benchmarks | compiles with one line | one line: faster, slower, dead heats, open; time | as it is: the same \
+         | intervals agree | criterion |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n",
+    );
+    let (mut benchmarks, mut compiled, mut tried) = (0, 0, 0);
+    let (mut agreeing, mut compared) = (0, 0);
+    let mut skipped = String::new();
+    for suite in suites {
+        eprintln!("  {} {}", suite.name, suite.versions.join(" and "));
+        let sides = match suite.fetched(&setting.scratch) {
+            Ok(sides) => sides,
+            Err(why) => {
+                skipped += &format!(
+                    "Skipped, for it could not be fetched ({why}): {}.\n",
+                    suite.name
+                );
+                continue;
+            }
+        };
+        tried += 1;
+        let one_line = suite
+            .committed(&setting.scratch, &sides, Way::OneLine(&setting.stand_in))
+            .and_then(|folder| Answer::of(setting, &folder));
+        let as_it_is = if suite.races_as_it_is() {
+            suite
+                .committed(&setting.scratch, &sides, Way::AsItIs)
+                .and_then(|folder| Answer::of(setting, &folder))
+        } else {
+            Err(format!("criterion {}", suite.criterion))
+        };
+        let criterion = if suite.races_as_it_is() && !setting.asked.quick {
+            times_of_criterion(&setting.scratch, &sides)
+        } else {
+            None
+        };
+        if let Ok(answer) = &one_line {
+            compiled += 1;
+            benchmarks += answer.rows.len();
+            if let Ok(other) = &as_it_is {
+                let (agree, of) = answer.agreement(other);
+                agreeing += agree;
+                compared += of;
+            }
+        }
+        text += &row(suite, &one_line, &as_it_is, criterion);
+    }
+    if !skipped.is_empty() {
+        text += &format!("\n{skipped}");
+    }
+    let mut bars = vec![Bar::share(
+        "suites that compile with one line",
+        compiled,
+        tried,
+        1.0,
+    )];
+    if only.is_empty() {
+        let enough = benchmarks >= 40;
+        bars.push(Bar::told(
+            "benchmarks",
+            "at least 40",
+            benchmarks.to_string(),
+            enough,
+        ));
+    }
+    if compared > 0 {
+        bars.push(Bar::share(
+            "intervals that agree with those of launches",
+            agreeing,
+            compared,
+            0.9,
+        ));
+    }
+    Section { text, bars }
+}
