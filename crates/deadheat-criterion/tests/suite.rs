@@ -79,7 +79,10 @@ const NAMES: [&str; 27] = [
 
 #[test]
 fn every_benchmark_is_listed_by_the_name_criterion_gives_it_and_none_is_called() {
-    let listed = stdout(&run("suite", &["--list", "--format", "terse"]));
+    let listed = stdout(&run(
+        "written_for_criterion",
+        &["--list", "--format", "terse"],
+    ));
     let names: Vec<&str> = listed
         .lines()
         .filter_map(|line| line.strip_suffix(": benchmark"))
@@ -90,7 +93,7 @@ fn every_benchmark_is_listed_by_the_name_criterion_gives_it_and_none_is_called()
 
 #[test]
 fn cargo_test_calls_each_once_and_those_that_break_cost_only_themselves() {
-    let output = run("suite", &[]);
+    let output = run("written_for_criterion", &[]);
     assert_eq!(output.status.code(), Some(3));
     let told = stdout(&output);
     for name in NAMES {
@@ -113,7 +116,7 @@ fn functions_of_a_group_race_each_other_at_every_parameter_when_asked() {
         "--max-replicates",
         "8",
     ];
-    let output = run("suite", &words);
+    let output = run("written_for_criterion", &words);
     let analysis = json(&output);
     let rows = analysis["benchmarks"].as_array().unwrap();
     let names: Vec<&str> = rows
@@ -136,7 +139,7 @@ fn functions_of_a_group_race_each_other_at_every_parameter_when_asked() {
 #[test]
 fn without_that_each_is_measured_alone_and_settings_without_a_meaning_are_named_once() {
     let output = run(
-        "suite",
+        "written_for_criterion",
         &["--bench", "--max-replicates", "2", "grouped", "--noplot"],
     );
     assert_eq!(output.status.code(), Some(0));
@@ -146,7 +149,7 @@ fn without_that_each_is_measured_alone_and_settings_without_a_meaning_are_named_
                  with_profiler, without_plots mean nothing to a race";
     assert_eq!(stderr(&output).matches(names).count(), 1);
     let quiet = run(
-        "suite",
+        "written_for_criterion",
         &["--bench", "--max-replicates", "2", "sum", "--exact", "-q"],
     );
     assert_eq!(stderr(&quiet), "cleared away\n");
@@ -154,25 +157,31 @@ fn without_that_each_is_measured_alone_and_settings_without_a_meaning_are_named_
 
 #[test]
 fn times_that_were_saved_are_refused() {
-    let output = run("suite", &["--bench", "--save-baseline", "main"]);
+    let output = run(
+        "written_for_criterion",
+        &["--bench", "--save-baseline", "main"],
+    );
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("--save-baseline"));
-    let help = stdout(&run("suite", &["--help"]));
+    let help = stdout(&run("written_for_criterion", &["--help"]));
     assert!(help.contains("--margin") && help.contains("--group-races"));
 }
 
 #[test]
 fn a_main_of_ones_own_races_at_its_final_summary() {
-    let listed = stdout(&run("own_main", &["--list", "--format", "terse"]));
+    let listed = stdout(&run("criterion_own_main", &["--list", "--format", "terse"]));
     assert_eq!(listed, "sum: benchmark\n");
-    let told = stdout(&run("own_main", &["--bench", "--max-replicates", "2"]));
+    let told = stdout(&run(
+        "criterion_own_main",
+        &["--bench", "--max-replicates", "2"],
+    ));
     assert!(told.contains("'sum' was measured alone"), "{told}");
 }
 
 #[test]
 fn two_builds_race_function_by_function() {
     let [old, new] = ["old", "new"].map(|_| Program {
-        executable: example("suite"),
+        executable: example("written_for_criterion"),
         arguments: Vec::new(),
     });
     let listed = |program: Program| match inspect_program(&program, None, false, None).unwrap() {
@@ -244,7 +253,7 @@ fn a_coordinator_may_ask_for_a_list_and_then_for_a_benchmark_in_one_process() {
     let script = "exec \"$0\" 3<asked 4>said 5>notes";
     let ended = Command::new("sh")
         .args(["-c", script])
-        .arg(example("suite"))
+        .arg(example("written_for_criterion"))
         .env("DEADHEAT_WORKER", "3,4,5")
         .current_dir(folder.path())
         .output()

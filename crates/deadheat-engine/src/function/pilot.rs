@@ -464,7 +464,7 @@ mod tests {
     fn a_static_that_the_first_call_fills_keeps_the_warm_up() {
         /// 10 ms and more of a core that nothing shortens.
         fn work() -> u64 {
-            (0..12_000_000).fold(black_box(1), |product: u64, factor| {
+            (0..60_000_000).fold(black_box(1), |product: u64, factor| {
                 product.wrapping_mul(factor | 1)
             })
         }
