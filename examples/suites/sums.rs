@@ -1,4 +1,4 @@
-//! What the suites time: a chain of arithmetic, and as slow again by half where the feature `slower`
+//! The work that the suites time: a chain of arithmetic, and as slow again by half where the feature `slower`
 //! is on.
 
 use std::hint::black_box;

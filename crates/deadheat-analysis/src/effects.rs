@@ -189,7 +189,7 @@ impl Effects {
         self.candidate
     }
 
-    /// Which way the metric improves.
+    /// The direction in which the metric improves.
     pub(crate) fn better(&self) -> Better {
         self.metric.better()
     }

@@ -8,8 +8,7 @@ use deadheat::parts::exit::Failure;
 use deadheat::parts::harness::run_planned;
 use deadheat::parts::terminal::to_stderr;
 
-use crate::listed::Listed;
-use crate::planned::{group_races, one_by_one};
+use crate::planned::{Listed, group_races, one_by_one};
 
 /// Options of criterion that mean nothing here, and whether a value follows.
 const WITHOUT_MEANING: [(&str, bool); 14] = [

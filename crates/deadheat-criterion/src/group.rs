@@ -4,8 +4,8 @@ use std::fmt::Display;
 use std::time::Duration;
 
 use crate::bencher::Bencher;
-use crate::listed::Listed;
 use crate::measure::{Measurement, WallTime};
+use crate::planned::Listed;
 use crate::session;
 use crate::settings::{PlotConfiguration, SamplingMode, Throughput};
 

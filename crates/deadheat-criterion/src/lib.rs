@@ -11,7 +11,7 @@
 //! `-- --group-races` races the functions of a group against each other. `docs/criterion.md` is the
 //! manual.
 //!
-//! What is here has the names and signatures of criterion 0.5 to 0.8, which document it. What of it
+//! Everything here has the names and signatures of criterion 0.5 to 0.8, which document it. What of it
 //! means nothing to a race (sample sizes, measurement times, plots) is accepted, and named once on
 //! standard error.
 
@@ -23,7 +23,6 @@ mod config;
 #[cfg(feature = "async")]
 mod executors;
 mod group;
-mod listed;
 mod measure;
 mod planned;
 mod serving;
@@ -42,7 +41,7 @@ pub use settings::{
 };
 pub use std::hint::black_box;
 
-/// What is measured; here always wall time, and the other metrics of deadheat beside it.
+/// The measurements of benchmarks; here always wall time, and the other metrics of deadheat beside it.
 pub mod measurement {
     pub use crate::measure::{Measurement, ValueFormatter, WallTime};
 }

@@ -8,9 +8,9 @@ use crate::settings::Throughput;
 
 /// A measurement, as criterion asks for it. It is not used: deadheat reads its own clock.
 pub trait Measurement {
-    /// What a measurement that has begun remembers.
+    /// The state of a measurement that has begun.
     type Intermediate;
-    /// What was measured.
+    /// A result.
     type Value;
 
     /// Begins to measure.

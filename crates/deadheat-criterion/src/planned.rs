@@ -1,13 +1,48 @@
-//! The races of one program: each benchmark for itself, or the functions of a group against each
-//! other wherever they have a parameter in common.
+//! The benchmarks of one program by their names, and its races: each benchmark for itself, or the
+//! functions of a group against each other wherever they have a parameter in common.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use deadheat::parts::engine::ListedBenchmark;
 use deadheat::parts::harness::Planned;
-use deadheat::parts::model::{Benchmark, Contender, FunctionCalls, Program, WorkerCalls, Workload};
+use deadheat::parts::model::{
+    Benchmark, Contender, FunctionCalls, Program, Throughput, WorkerCalls, Workload,
+};
 
-use crate::listed::{Listed, unique};
+/// A benchmark that was come to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Listed {
+    /// Its whole name: group, function and parameter, as far as it has them.
+    pub(crate) name: String,
+    pub(crate) group: String,
+    pub(crate) function: Option<String>,
+    pub(crate) parameter: Option<String>,
+    pub(crate) throughput: Option<Throughput>,
+}
+
+impl From<Listed> for ListedBenchmark {
+    fn from(listed: Listed) -> Self {
+        ListedBenchmark {
+            contenders: vec![listed.name.clone()],
+            name: listed.name,
+            parameters: Vec::new(),
+            throughput: listed.throughput,
+            threads: 1,
+            ignored: false,
+        }
+    }
+}
+
+/// A name that none of the others has, numbered as criterion does it.
+pub(crate) fn unique(names: &BTreeSet<String>, name: String) -> String {
+    if !names.contains(&name) {
+        return name;
+    }
+    let numbered = |number: u32| format!("{name} #{number}");
+    let mut names = (2..).map(numbered).filter(|name| !names.contains(name));
+    names.next().expect("numbers do not end")
+}
 
 /// Every benchmark for itself.
 pub(crate) fn one_by_one(listed: &[Listed]) -> Vec<Planned> {
@@ -99,6 +134,18 @@ fn planned(name: String, contenders: Vec<Contender>, listed: &Listed) -> Planned
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_that_come_again_are_numbered() {
+        let mut names = BTreeSet::new();
+        let mut given = Vec::new();
+        for name in ["a", "b", "a", "a", "a #2"] {
+            let name = unique(&names, name.to_owned());
+            names.insert(name.clone());
+            given.push(name);
+        }
+        assert_eq!(given, ["a", "b", "a #2", "a #3", "a #2 #2"]);
+    }
 
     fn listed(group: &str, function: &str, parameter: &str) -> Listed {
         let part = |text: &str| (!text.is_empty()).then(|| text.to_owned());

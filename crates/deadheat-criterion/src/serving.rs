@@ -61,7 +61,7 @@ impl<F: FnMut(u64, &Gauge) -> Reading> FunctionBenchmark for Routine<F> {
         self.most_iterations
     }
 
-    /// What a benchmark function makes, it makes once in a process.
+    /// The inputs of a benchmark function are made once in a process.
     fn renews_input(&self) -> bool {
         false
     }

@@ -12,7 +12,7 @@ use deadheat::parts::engine::{
 use deadheat::parts::terminal::to_stderr;
 
 use crate::command_line;
-use crate::listed::{Listed, unique};
+use crate::planned::{Listed, unique};
 
 /// The purpose of this process.
 #[derive(Debug)]

@@ -230,7 +230,7 @@ impl fmt::Display for CommandError {
 
 impl std::error::Error for CommandError {}
 
-/// What a command did to a file, or to its standard output.
+/// The verb for output that went to a file, or to standard output.
 fn wrote(file: &Option<PathBuf>) -> String {
     file.as_ref().map_or("printed".to_owned(), |file| {
         format!("wrote to '{}'", file.display())

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::Setting;
 use crate::sources::Suite;
 
-/// What was said of a suite.
+/// The answer about a suite.
 pub struct Answer {
     /// Verdict and interval of each benchmark.
     pub rows: BTreeMap<String, (String, Option<[f64; 2]>)>,

@@ -27,7 +27,7 @@ pub enum Origin {
     },
 }
 
-/// What is changed before a suite is built.
+/// The change to a suite before it is built.
 #[derive(Clone, Copy)]
 pub enum Way<'a> {
     /// The line of `Cargo.toml` that names criterion: the crate here takes its place.

@@ -195,8 +195,7 @@ pub(crate) fn smoke_test<E: From<RaceError>>(
 }
 
 /// Finds out what kind of program this is, unless the user says its harness, and what it can race.
-/// What it prints may be `shown`, and
-/// `patience` is how long it may take.
+/// Its output may be `shown`, and `patience` is how long it may take.
 #[cfg(feature = "commands")]
 pub fn inspect_program(
     program: &Program,

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use deadheat_model::{Harness, Program, RepetitionLength};
+use deadheat_model::{Harness, RepetitionLength};
 
 use crate::command_failure::HarnessError;
 
@@ -13,20 +13,16 @@ pub(crate) trait HarnessAdapter: Sync {
     fn harness(&self) -> Harness;
 
     /// Arguments that make a program of this harness say what it is, and do nothing else.
-    fn question(&self) -> &'static [&'static str];
+    fn question(&self) -> &'static [&'static str] {
+        &["--help"]
+    }
 
     /// Returns whether a program that answers the question so, on its standard output and error,
     /// is of this harness.
     fn recognises(&self, answer: &str) -> bool;
 
-    /// The question for the benchmarks, behind the arguments of the user: arguments, and variables
-    /// of the environment.
-    fn listing(
-        &self,
-    ) -> (
-        &'static [&'static str],
-        &'static [(&'static str, &'static str)],
-    );
+    /// The question for the benchmarks, behind the arguments of the user.
+    fn listing(&self) -> Question;
 
     /// The benchmarks of such a listing, in its order. A name that stands there twice cannot be
     /// raced.
@@ -51,11 +47,6 @@ pub(crate) trait HarnessAdapter: Sync {
     /// one, or taken out of it.
     fn environment(&self, _folder: &str) -> Vec<(&'static str, Option<String>)> {
         Vec::new()
-    }
-
-    /// The folder in which the program is started, unless it is deadheat's own.
-    fn working_folder(&self, _program: &Program) -> Option<PathBuf> {
-        None
     }
 
     /// Reads the repetitions of a launch that ended well, in the order they ran, at least one.
@@ -107,6 +98,22 @@ pub(crate) trait HarnessAdapter: Sync {
     }
 }
 
+/// A question to a program, which answers and ends.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Question {
+    pub(crate) arguments: &'static [&'static str],
+    /// Variables of the environment, with their values.
+    pub(crate) variables: &'static [(&'static str, &'static str)],
+}
+
+/// The names in a listing of the form that libtest calls terse: a line each, `NAME: benchmark`.
+pub(crate) fn tersely_listed(printed: &str) -> Vec<&str> {
+    let lines = printed.lines();
+    lines
+        .filter_map(|line| line.strip_suffix(": benchmark"))
+        .collect()
+}
+
 /// The way by which the results of a launch come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResultsBy {
@@ -137,6 +144,18 @@ impl Ask<'_> {
     }
 }
 
+/// Refuses options that make of a launch something else than a measurement that is read here.
+pub(crate) fn refuse(arguments: &[String], options: &[&'static str]) -> Result<(), ArgumentError> {
+    match options.iter().find(|it| value_of(arguments, it).is_some()) {
+        None => Ok(()),
+        Some(refused) => {
+            let problem = "a race launches every benchmark by itself and reads all that it \
+                           measures; leave this away";
+            Err(ArgumentError::new(*refused, problem))
+        }
+    }
+}
+
 /// The value of an option, the last where it is given several times: behind `=`, the next word, or
 /// nothing. `None` where it is not given.
 pub(crate) fn value_of<'a>(arguments: &'a [String], option: &str) -> Option<&'a str> {
@@ -158,7 +177,7 @@ pub(crate) fn value_of<'a>(arguments: &'a [String], option: &str) -> Option<&'a 
 /// The yield of a launch that ended well.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Yielded {
-    /// What came through the pipe or on standard output.
+    /// The text that came through the pipe or on standard output.
     pub(crate) text: String,
     /// The end of standard error, in one line.
     pub(crate) stderr_tail: String,

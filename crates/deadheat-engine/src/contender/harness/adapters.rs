@@ -1,12 +1,11 @@
 //! The adapters of all harnesses, and which of them a program belongs to.
 
-use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
 use deadheat_model::{Harness, Program};
 
-use super::adapter::{ArgumentError, HarnessAdapter, Wishes};
+use super::adapter::{ArgumentError, HarnessAdapter, Question, Wishes};
 use super::criterion::Criterion;
 use super::divan::Divan;
 use super::google_benchmark::GoogleBenchmark;
@@ -55,7 +54,10 @@ impl Asked<'_> {
                 continue;
             }
             if !answers.iter().any(|(asked, _)| *asked == question) {
-                let captured = self.ask(adapter, question, &[])?;
+                let captured = self.ask(Question {
+                    arguments: question,
+                    ..Question::default()
+                })?;
                 let printed = String::from_utf8_lossy(&captured.output);
                 answers.push((question, format!("{printed}\n{}", captured.stderr_tail)));
             }
@@ -74,40 +76,27 @@ impl Asked<'_> {
         harness: Harness,
     ) -> Result<Result<Vec<String>, String>, EngineError> {
         let adapter = adapter(harness);
-        let (arguments, variables) = adapter.listing();
-        let captured = self.ask(adapter, arguments, variables)?;
+        let captured = self.ask(adapter.listing())?;
         Ok(match captured.problem() {
             Some(problem) => Err(problem),
             None => Ok(adapter.listed(&String::from_utf8_lossy(&captured.output))),
         })
     }
 
-    fn ask(
-        &self,
-        adapter: &dyn HarnessAdapter,
-        arguments: &[&str],
-        variables: &[(&str, &str)],
-    ) -> Result<Captured, EngineError> {
-        let folder = adapter.working_folder(self.program);
-        let mut command = Command::new(started(&startable(&self.program.executable), &folder));
+    fn ask(&self, question: Question) -> Result<Captured, EngineError> {
+        let mut command = Command::new(startable(&self.program.executable));
         command
             .args(&self.program.arguments)
-            .args(arguments)
+            .args(question.arguments)
             .env_remove(PLACEMENTS_VARIABLE)
-            .envs(variables.iter().copied());
-        if let Some(folder) = folder {
-            command.current_dir(folder);
-        }
+            .envs(question.variables.iter().copied());
         let (patience, interrupts) = (self.patience, self.interrupts);
-        let captured = run_captured(command, Answer::Printed, None, patience, interrupts)?;
-        Ok(captured)
-    }
-}
-
-/// The path by which an executable is found from another folder.
-fn started(executable: &std::path::Path, folder: &Option<PathBuf>) -> PathBuf {
-    match folder {
-        None => executable.to_owned(),
-        Some(_) => std::path::absolute(executable).unwrap_or_else(|_| executable.to_owned()),
+        Ok(run_captured(
+            command,
+            Answer::Printed,
+            None,
+            patience,
+            interrupts,
+        )?)
     }
 }

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use deadheat_model::{Harness, Json, RepetitionLength};
 
 use super::adapter::{
-    ArgumentError, Ask, HarnessAdapter, Repetition, ResultsBy, Wishes, Yielded, value_of,
+    ArgumentError, Ask, HarnessAdapter, Question, Repetition, ResultsBy, Wishes, Yielded, refuse,
+    tersely_listed, value_of,
 };
 use crate::command_failure::HarnessError;
 
@@ -43,32 +44,23 @@ impl HarnessAdapter for Criterion {
         Harness::Criterion
     }
 
-    fn question(&self) -> &'static [&'static str] {
-        &["--help"]
-    }
-
     fn recognises(&self, answer: &str) -> bool {
         ["--nresamples", "--save-baseline", "--measurement-time"]
             .iter()
             .all(|option| answer.contains(option))
     }
 
-    fn listing(
-        &self,
-    ) -> (
-        &'static [&'static str],
-        &'static [(&'static str, &'static str)],
-    ) {
-        (&["--list", "--format", "terse"], &[])
+    fn listing(&self) -> Question {
+        Question {
+            arguments: &["--list", "--format", "terse"],
+            ..Question::default()
+        }
     }
 
     /// A name that was used before is listed with a number behind it, and a launch runs all that
     /// were given that name: it is listed twice here.
     fn listed(&self, printed: &str) -> Vec<String> {
-        let lines = printed.lines();
-        let names: Vec<&str> = lines
-            .filter_map(|line| line.strip_suffix(": benchmark"))
-            .collect();
+        let names = tersely_listed(printed);
         let given = |name: &&str| {
             let number = name.rsplit_once(" #").filter(|(stem, number)| {
                 number.parse::<u32>().is_ok_and(|number| number > 1) && names.contains(stem)
@@ -79,11 +71,7 @@ impl HarnessAdapter for Criterion {
     }
 
     fn wishes(&self, arguments: &[String]) -> Result<Wishes, ArgumentError> {
-        if let Some(refused) = REFUSED.iter().find(|it| value_of(arguments, it).is_some()) {
-            let problem = "a race launches every benchmark by itself and reads all samples; leave \
-                           this away";
-            return Err(ArgumentError::new(*refused, problem));
-        }
+        refuse(arguments, &REFUSED)?;
         let samples = match value_of(arguments, "--sample-size") {
             None => None,
             Some(value) => match value.parse() {
@@ -196,11 +184,6 @@ impl HarnessAdapter for Criterion {
 
     fn usual_repetitions(&self) -> Option<u32> {
         Some(FEWEST_SAMPLES)
-    }
-
-    /// Ten of them are a launch.
-    fn repetition_seconds(&self) -> f64 {
-        0.001
     }
 
     fn counts_iterations(&self) -> Option<bool> {

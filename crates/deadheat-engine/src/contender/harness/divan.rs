@@ -9,7 +9,8 @@
 use deadheat_model::{Harness, RepetitionLength};
 
 use super::adapter::{
-    ArgumentError, Ask, HarnessAdapter, Repetition, ResultsBy, Wishes, Yielded, value_of,
+    ArgumentError, Ask, HarnessAdapter, Question, Repetition, ResultsBy, Wishes, Yielded, refuse,
+    tersely_listed, value_of,
 };
 use crate::command_failure::HarnessError;
 
@@ -24,13 +25,17 @@ const COLUMN: char = '│';
 /// Options that make of a launch something else than a measurement that is read here.
 const REFUSED: [&str; 4] = ["--list", "--test", "--exact", "--skip"];
 
+/// Options that say how long a launch takes.
+const LENGTHS: [&str; 4] = [
+    "--min-time",
+    "--max-time",
+    "--sample-count",
+    "--sample-size",
+];
+
 impl HarnessAdapter for Divan {
     fn harness(&self) -> Harness {
         Harness::Divan
-    }
-
-    fn question(&self) -> &'static [&'static str] {
-        &["--help"]
     }
 
     fn recognises(&self, answer: &str) -> bool {
@@ -41,42 +46,29 @@ impl HarnessAdapter for Divan {
 
     /// In a form that divan has for cargo-nextest: the other one leaves out the arguments that a
     /// benchmark is called with.
-    fn listing(
-        &self,
-    ) -> (
-        &'static [&'static str],
-        &'static [(&'static str, &'static str)],
-    ) {
-        (&["--list", "--format", "terse"], &[("NEXTEST", "1")])
+    fn listing(&self) -> Question {
+        Question {
+            arguments: &["--list", "--format", "terse"],
+            variables: &[("NEXTEST", "1")],
+        }
     }
 
     fn listed(&self, printed: &str) -> Vec<String> {
-        let lines = printed.lines();
-        let names = lines.filter_map(|line| line.strip_suffix(": benchmark"));
+        let names = tersely_listed(printed).into_iter();
         names.map(str::to_owned).collect()
     }
 
     fn wishes(&self, arguments: &[String]) -> Result<Wishes, ArgumentError> {
-        match REFUSED.iter().find(|it| value_of(arguments, it).is_some()) {
-            None => Ok(Wishes {
-                // Whoever says how long or how often says it instead of the pilot.
-                length: [
-                    "--min-time",
-                    "--max-time",
-                    "--sample-count",
-                    "--sample-size",
-                ]
+        refuse(arguments, &REFUSED)?;
+        let is_given = |option: &&str| value_of(arguments, option).is_some();
+        Ok(Wishes {
+            // Whoever says how long or how often says it instead of the pilot.
+            length: LENGTHS
                 .iter()
-                .any(|option| value_of(arguments, option).is_some())
+                .any(is_given)
                 .then_some(RepetitionLength::Own),
-                repetitions: None,
-            }),
-            Some(refused) => {
-                let problem = "a race launches every benchmark by itself and reads the table; \
-                               leave this away";
-                Err(ArgumentError::new(*refused, problem))
-            }
-        }
+            repetitions: None,
+        })
     }
 
     fn results(&self) -> ResultsBy {

@@ -112,12 +112,7 @@ impl<'a> Launcher<'a> {
             ResultsBy::Folder(_) => Some(LaunchFolder::new().map_err(not_started)?),
             ResultsBy::Pipe | ResultsBy::StandardOutput => None,
         };
-        let begins_in = adapter.working_folder(launch.program);
         let own = startable(&launch.program.executable);
-        let own = match &begins_in {
-            None => own,
-            Some(_) => std::path::absolute(&own).unwrap_or(own),
-        };
         let image = launch.variant.map_or(&own, |v| &v.executable);
         let (started, named) = match &launch.path_padding {
             None => (image.clone(), own.clone()),
@@ -142,9 +137,6 @@ impl<'a> Launcher<'a> {
                 Some(value) => command.env(variable, value),
                 None => command.env_remove(variable),
             };
-        }
-        if let Some(folder) = begins_in {
-            command.current_dir(folder);
         }
         let shown = self.options.shown;
         let answer = match results {

@@ -4,7 +4,7 @@
 use deadheat_model::{Harness, RepetitionLength};
 
 use super::super::adapter::{
-    ArgumentError, Ask, HarnessAdapter, Repetition, ResultsBy, Wishes, Yielded,
+    ArgumentError, Ask, HarnessAdapter, Question, Repetition, ResultsBy, Wishes, Yielded,
 };
 use super::{arguments, report};
 use crate::command_failure::HarnessError;
@@ -38,13 +38,11 @@ impl HarnessAdapter for GoogleBenchmark {
         false
     }
 
-    fn listing(
-        &self,
-    ) -> (
-        &'static [&'static str],
-        &'static [(&'static str, &'static str)],
-    ) {
-        (&["--benchmark_list_tests=true"], &[])
+    fn listing(&self) -> Question {
+        Question {
+            arguments: &["--benchmark_list_tests=true"],
+            ..Question::default()
+        }
     }
 
     fn listed(&self, printed: &str) -> Vec<String> {
