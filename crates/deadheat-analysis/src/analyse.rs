@@ -106,6 +106,7 @@ impl<'a> PerBenchmarkAnalysis<'a> {
             #[cfg(not(feature = "recordings"))]
             warnings: Vec::new(),
             gates: Gates::default(),
+            builds: run.header.environment.builds.clone(),
             sides: run.sides.clone(),
             processes: processes(plan),
             launches: run.launches,

@@ -8,6 +8,7 @@ use std::{fs, io};
 use deadheat_link::LinkRecord;
 use serde::Deserialize;
 
+use crate::benches::BenchTarget;
 use crate::disk::{entries, remove_all, unless_gone};
 use crate::slot::Executable;
 
@@ -25,6 +26,16 @@ struct Message {
     filenames: Vec<PathBuf>,
     executable: Option<PathBuf>,
     out_dir: PathBuf,
+    message: Option<Diagnostic>,
+}
+
+/// The words of a compiler.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Diagnostic {
+    level: String,
+    message: String,
+    rendered: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -32,11 +43,31 @@ struct Message {
 struct Target {
     kind: Vec<String>,
     name: String,
+    src_path: PathBuf,
+}
+
+/// A target that does not compile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CompileError {
+    /// The bench target; `None` where it is another target that does not.
+    pub(crate) bench: Option<BenchTarget>,
+    /// The first thing that the compiler found, in one line.
+    pub(crate) problem: String,
 }
 
 impl Message {
     fn is_of(&self, kind: &str) -> bool {
         self.target.kind.iter().any(|one| one == kind)
+    }
+
+    fn bench_target(&self, top: &Path) -> Option<BenchTarget> {
+        let below = |path: &Path| Some(path.strip_prefix(top).ok()?.to_owned());
+        Some(BenchTarget {
+            manifest: below(&self.manifest_path)?,
+            source: below(&self.target.src_path)?,
+            name: self.target.name.clone(),
+        })
+        .filter(|_| self.is_of("bench"))
     }
 }
 
@@ -76,6 +107,40 @@ impl Messages {
             .collect();
         kept.sort_by(|a, b| a.name.cmp(&b.name));
         kept
+    }
+
+    /// The bench targets that were built from sources below `top`.
+    pub(crate) fn bench_targets(&self, top: &Path) -> Vec<BenchTarget> {
+        let built = self.0.iter().filter(|message| message.executable.is_some());
+        built
+            .filter_map(|message| message.bench_target(top))
+            .collect()
+    }
+
+    /// The targets that do not compile, each once.
+    pub(crate) fn errors(&self, top: &Path) -> Vec<CompileError> {
+        let mut errors: Vec<CompileError> = Vec::new();
+        for message in &self.0 {
+            if let Some(said) = &message.message
+                && said.level.starts_with("error")
+            {
+                let bench = message.bench_target(top);
+                if errors.iter().all(|error| error.bench != bench) {
+                    let problem = said.message.lines().next().unwrap_or_default();
+                    errors.push(CompileError {
+                        bench,
+                        problem: problem.to_owned(),
+                    });
+                }
+            }
+        }
+        errors
+    }
+
+    /// The words of the compiler as it would have printed them.
+    pub(crate) fn rendered(&self) -> impl Iterator<Item = &str> {
+        let said = self.0.iter().filter_map(|message| message.message.as_ref());
+        said.filter_map(|said| said.rendered.as_deref())
     }
 
     /// The folders of packages outside of `sources` that were named by path.

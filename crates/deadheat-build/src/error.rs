@@ -108,6 +108,37 @@ pub enum BuildError {
         /// The problem with it.
         problem: &'static str,
     },
+    /// Both sides are the working tree, which a command can build in one way only.
+    #[error(
+        "--build '{0}' would build the working tree twice, in one place; race a commit with itself: \
+         HEAD..HEAD"
+    )]
+    OneTree(String),
+    /// The working tree is to be built with bench targets that are not its own.
+    #[error(
+        "--benches-from {0}: the working tree is built as it is; name two commits, as in {0}..HEAD"
+    )]
+    BenchesForWorkingTree(String),
+    /// No toolchain of this name.
+    #[error("rustup has no toolchain '{toolchain}': {said}")]
+    NoToolchain {
+        /// Its name.
+        toolchain: String,
+        /// Words of rustup.
+        said: String,
+    },
+    /// None of the bench targets of one side can be built with the sources of the other.
+    #[error(
+        "{revision} has no such bench target of its own, and cannot be built with {from}'s: {problems}"
+    )]
+    BenchesDoNotFit {
+        /// The side.
+        revision: String,
+        /// The side that has bench targets.
+        from: String,
+        /// Each with the reason.
+        problems: String,
+    },
     /// `cargo bench` has nothing to run.
     #[error(
         "{0}: `cargo bench` builds no bench target here; name a package with -p, or add a [[bench]]"
@@ -161,8 +192,13 @@ impl BuildError {
             | Self::ExeOutside(_)
             | Self::NoExe(_)
             | Self::NoBench(_)
+            | Self::OneTree(_)
+            | Self::BenchesForWorkingTree(_)
+            | Self::NoToolchain { .. }
             | Self::Cargo(CargoError::TargetDir { .. } | CargoError::NoPackage) => Fault::Request,
-            Self::Failed { .. } | Self::NoExecutable { .. } => Fault::Side,
+            Self::Failed { .. } | Self::NoExecutable { .. } | Self::BenchesDoNotFit { .. } => {
+                Fault::Side
+            }
             Self::Interrupted => Fault::Interruption,
             _ => Fault::Internal,
         }

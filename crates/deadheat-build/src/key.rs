@@ -131,7 +131,7 @@ fn found(tool: &str) -> Option<(PathBuf, fs::Metadata)> {
 }
 
 /// Folders that hold no sources.
-const PASSED_OVER: [&str; 4] = ["target", ".git", ".deadheat", "node_modules"];
+pub(crate) const PASSED_OVER: [&str; 4] = ["target", ".git", ".deadheat", "node_modules"];
 
 /// A package elsewhere, as it was when it was built.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

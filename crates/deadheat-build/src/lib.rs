@@ -10,10 +10,12 @@
 //! ```
 
 mod artifacts;
+mod benches;
 mod disk;
 mod error;
 mod home;
 mod key;
+mod manifest;
 mod note;
 mod recipe;
 mod repository;
@@ -23,10 +25,11 @@ mod storage;
 mod subprocess;
 mod tree;
 
+pub use benches::BenchesFrom;
 pub use disk::bytes_below;
 pub use error::{BuildError, CargoError, Fault};
 pub use note::Note;
-pub use recipe::{CargoBuild, CommandBuild, Recipe, WRAPPED, stand_in, target_dir};
+pub use recipe::{CargoBuild, CommandBuild, Recipe, Variables, WRAPPED, stand_in, target_dir};
 pub use repository::{Revisions, RevisionsError};
 pub use sides::{Request, Side, Sides, build};
 pub use slot::Executable;

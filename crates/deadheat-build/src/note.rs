@@ -51,6 +51,26 @@ pub enum Note {
         /// The compiler of both sides.
         compiler: String,
     },
+    /// The side is built with bench targets of the other.
+    BenchesPutIn {
+        /// The side.
+        revision: String,
+        /// Names of bench targets.
+        benches: Vec<String>,
+        /// The side they come from.
+        from: String,
+    },
+    /// A bench target of the other side does not compile with this one.
+    BenchLeftOut {
+        /// The side.
+        revision: String,
+        /// The bench target.
+        bench: String,
+        /// The side it comes from.
+        from: String,
+        /// The reason.
+        problem: String,
+    },
     /// The record of how an executable was linked is gone.
     LinkedAgain {
         /// The executable.
@@ -61,8 +81,10 @@ pub enum Note {
 impl Note {
     /// The same of a commit that goes by another name now.
     pub(crate) fn of(mut self, name: &str) -> Self {
-        if let Self::SubmoduleLeftOut { revision, .. } | Self::BorrowedLock { revision, .. } =
-            &mut self
+        if let Self::SubmoduleLeftOut { revision, .. }
+        | Self::BorrowedLock { revision, .. }
+        | Self::BenchesPutIn { revision, .. }
+        | Self::BenchLeftOut { revision, .. } = &mut self
         {
             name.clone_into(revision);
         }
@@ -106,6 +128,24 @@ impl fmt::Display for Note {
                 f,
                 "{revision} asks for another toolchain ({}); both sides are built by {compiler}",
                 path.display()
+            ),
+            Self::BenchesPutIn {
+                revision,
+                benches,
+                from,
+            } => write!(
+                f,
+                "{revision} is built with benches of {from}: {}",
+                benches.join(", ")
+            ),
+            Self::BenchLeftOut {
+                revision,
+                bench,
+                from,
+                problem,
+            } => write!(
+                f,
+                "bench target {bench} of {from} is left out: {revision} cannot be built with it ({problem})"
             ),
             Self::LinkedAgain { executable } => write!(
                 f,

@@ -15,7 +15,7 @@ use crate::error::{BuildError, CargoError};
 use crate::note::Note;
 use crate::repository::{Repository, forget_the_repository};
 use crate::slot::Executable;
-use crate::subprocess::Interruption;
+use crate::subprocess::{Finished, Interruption};
 
 /// The way in which both sides are built.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +43,14 @@ pub struct CargoBuild {
     pub target_dir: Option<PathBuf>,
     /// Options of `cargo metadata` that belong to `arguments`.
     pub metadata: Vec<OsString>,
+    /// The toolchain, by its name for rustup, if it is not that of the place.
+    pub toolchain: Option<String>,
+    /// Variables of the environment that are set.
+    pub variables: Variables,
 }
+
+/// Variables of the environment with their values.
+pub type Variables = Vec<(String, String)>;
 
 /// The folder in which cargo builds what it is asked for in the folder `directory`, absolute.
 /// `named` is `--target-dir`, if that is given.
@@ -147,13 +154,27 @@ impl CargoBuild {
         directory: &Path,
         interruption: &Interruption<'_>,
     ) -> Result<String, BuildError> {
-        let done = interruption.run(rustc(directory).arg("-vV"), None)?;
-        Ok(String::from_utf8_lossy(&done.stdout).into_owned())
+        let mut command = match &self.toolchain {
+            None => rustc(directory),
+            Some(toolchain) => {
+                let mut command = in_toolchain(toolchain, "rustc".as_ref());
+                command.stdout(Stdio::piped()).stderr(Stdio::piped());
+                command
+            }
+        };
+        let done = interruption.run(command.arg("-vV"), None)?;
+        match &self.toolchain {
+            Some(toolchain) if !done.status.success() => Err(BuildError::NoToolchain {
+                toolchain: toolchain.clone(),
+                said: done.said(),
+            }),
+            _ => Ok(String::from_utf8_lossy(&done.stdout).into_owned()),
+        }
     }
 
     /// The toolchain of the place where the user stands, for rustup.
     fn toolchain(&self, directory: &Path, interruption: &Interruption<'_>) -> Option<OsString> {
-        if std::env::var_os("RUSTUP_TOOLCHAIN").is_some() {
+        if std::env::var_os("RUSTUP_TOOLCHAIN").is_some() || self.toolchain.is_some() {
             return None;
         }
         let mut rustc = rustc(directory);
@@ -172,11 +193,25 @@ impl CargoBuild {
         interruption: &Interruption<'_>,
         tell: &mut dyn FnMut(Note),
     ) -> Result<Messages, BuildError> {
-        let mut command = self.bench(site, &self.arguments);
+        let mut command = self.bench(site, RENDERED, &self.arguments);
         if let Some(folder) = &self.target_dir {
             command.arg("--target-dir").arg(folder);
         }
-        self.run(command, site, interruption, tell)
+        let (done, messages) = self.run(command, site, interruption, tell)?;
+        self.built(done, messages, site)
+    }
+
+    /// Builds the working tree in a target folder of its own.
+    pub(crate) fn run_beside(
+        &self,
+        site: &Site<'_>,
+        interruption: &Interruption<'_>,
+        tell: &mut dyn FnMut(Note),
+    ) -> Result<Messages, BuildError> {
+        let mut command = self.bench(site, RENDERED, &self.arguments);
+        command.arg("--target-dir").arg(&site.target);
+        let (done, messages) = self.run(command, site, interruption, tell)?;
+        self.built(done, messages, site)
     }
 
     /// Builds a commit, as the working tree is built.
@@ -186,8 +221,35 @@ impl CargoBuild {
         repository: &Repository<'_>,
         tell: &mut dyn FnMut(Note),
     ) -> Result<Messages, BuildError> {
+        let arguments = self.moved(&repository.top, site.top);
+        let command = self.apart(site, repository, RENDERED, &arguments);
+        let (done, messages) = self.run(command, site, &repository.interruption, tell)?;
+        self.built(done, messages, site)
+    }
+
+    /// Tries to build a commit whose bench targets are not all its own, without those in
+    /// `dropped`. What the compiler says is in the messages, and nowhere else.
+    pub(crate) fn try_apart(
+        &self,
+        site: &Site<'_>,
+        repository: &Repository<'_>,
+        dropped: &[&str],
+        tell: &mut dyn FnMut(Note),
+    ) -> Result<(Finished, Messages), BuildError> {
+        let arguments = without(&self.moved(&repository.top, site.top), dropped);
+        let command = self.apart(site, repository, "json", &arguments);
+        self.run(command, site, &repository.interruption, tell)
+    }
+
+    fn apart(
+        &self,
+        site: &Site<'_>,
+        repository: &Repository<'_>,
+        format: &str,
+        arguments: &[OsString],
+    ) -> Command {
         let here = repository.top.join(&repository.inside);
-        let mut command = self.bench(site, &self.moved(&repository.top, site.top));
+        let mut command = self.bench(site, format, arguments);
         command.arg("--target-dir").arg(&site.target);
         command.env("CARGO_BUILD_BUILD_DIR", &site.target);
         for file in configuration_above(&repository.top) {
@@ -203,18 +265,18 @@ impl CargoBuild {
             command.env("RUSTUP_TOOLCHAIN", toolchain);
         }
         forget_the_repository(&mut command);
-        self.run(command, site, &repository.interruption, tell)
+        command
     }
 
-    fn bench(&self, site: &Site<'_>, arguments: &[OsString]) -> Command {
-        let mut command = Command::new(&self.cargo);
+    fn bench(&self, site: &Site<'_>, format: &str, arguments: &[OsString]) -> Command {
+        let mut command = match &self.toolchain {
+            None => Command::new(&self.cargo),
+            Some(toolchain) => in_toolchain(toolchain, "cargo".as_ref()),
+        };
         command
-            .args([
-                "bench",
-                "--no-run",
-                "--message-format=json-render-diagnostics",
-            ])
+            .args(["bench", "--no-run", "--message-format", format])
             .args(arguments)
+            .envs(self.variables.iter().map(|(name, value)| (name, value)))
             .current_dir(&site.directory)
             .stdout(Stdio::piped());
         command
@@ -226,13 +288,23 @@ impl CargoBuild {
         site: &Site<'_>,
         interruption: &Interruption<'_>,
         tell: &mut dyn FnMut(Note),
-    ) -> Result<Messages, BuildError> {
+    ) -> Result<(Finished, Messages), BuildError> {
         for note in stand_in(&mut command, &site.target, &self.program)? {
             tell(note);
         }
         let done = interruption.run(&mut command, site.lock)?;
+        let messages = Messages::read(&done.stdout);
+        Ok((done, messages))
+    }
+
+    /// The messages of a build that succeeded and made something to race.
+    pub(crate) fn built(
+        &self,
+        done: Finished,
+        messages: Messages,
+        site: &Site<'_>,
+    ) -> Result<Messages, BuildError> {
         if done.status.success() {
-            let messages = Messages::read(&done.stdout);
             if messages.benches().is_empty() {
                 return Err(BuildError::NoBench(site.revision.to_owned()));
             }
@@ -292,6 +364,42 @@ impl CargoBuild {
     }
 }
 
+/// The form of cargo's messages in which what the compiler says goes to standard error.
+const RENDERED: &str = "json-render-diagnostics";
+
+/// Options of `cargo bench` without these bench targets, and without those that forbid cargo to
+/// change a lock file, as new dev-dependencies must.
+fn without(arguments: &[OsString], dropped: &[&str]) -> Vec<OsString> {
+    let mut kept = Vec::new();
+    let mut words = arguments.iter().peekable();
+    while let Some(word) = words.next() {
+        let text = word.to_string_lossy();
+        let is_dropped = |name: &str| dropped.contains(&name);
+        match &*text {
+            "--locked" => {}
+            "--frozen" => kept.push("--offline".into()),
+            "--bench"
+                if words
+                    .peek()
+                    .is_some_and(|next| is_dropped(&next.to_string_lossy())) =>
+            {
+                words.next();
+            }
+            text if text.strip_prefix("--bench=").is_some_and(is_dropped) => {}
+            _ => kept.push(word.clone()),
+        }
+    }
+    kept
+}
+
+/// A program of a toolchain of rustup's.
+fn in_toolchain(toolchain: &str, program: &OsStr) -> Command {
+    let mut command = Command::new("rustup");
+    let toolchain = toolchain.strip_prefix('+').unwrap_or(toolchain);
+    command.args(["run", toolchain]).arg(program);
+    command
+}
+
 fn rustc(directory: &Path) -> Command {
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let mut command = Command::new(rustc);
@@ -327,6 +435,8 @@ pub struct CommandBuild {
     pub command: String,
     /// Paths below that folder.
     pub executables: Vec<PathBuf>,
+    /// Variables of the environment that are set.
+    pub variables: Variables,
 }
 
 impl CommandBuild {
@@ -362,7 +472,10 @@ impl CommandBuild {
         lock: Option<&fs::File>,
     ) -> Result<Vec<Executable>, BuildError> {
         let mut command = Command::new("sh");
-        command.args(["-c", &self.command]).current_dir(folder);
+        command
+            .args(["-c", &self.command])
+            .envs(self.variables.iter().map(|(name, value)| (name, value)))
+            .current_dir(folder);
         // What it prints is for the user, and standard output is for answers.
         command.stdout(std::io::stderr());
         forget_the_repository(&mut command);
@@ -422,6 +535,8 @@ mod tests {
             arguments: arguments.map(OsString::from).into(),
             target_dir: None,
             metadata: vec![],
+            toolchain: None,
+            variables: vec![],
         };
         let expected = [
             "--bench",
@@ -433,5 +548,19 @@ mod tests {
             "/elsewhere/own.toml",
         ];
         assert_eq!(build.moved(&top, Path::new("/t")), expected);
+    }
+
+    #[test]
+    fn a_bench_target_that_is_left_out_is_not_asked_for() {
+        let words = |line: &str| -> Vec<OsString> { line.split(' ').map(OsString::from).collect() };
+        let line = "--bench a -p x --bench=a --bench b --locked --frozen";
+        assert_eq!(
+            without(&words(line), &["a"]),
+            words("-p x --bench b --offline")
+        );
+        assert_eq!(
+            without(&words("--benches --bench -q"), &["a"]),
+            words("--benches --bench -q")
+        );
     }
 }

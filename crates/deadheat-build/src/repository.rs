@@ -12,8 +12,8 @@ use crate::subprocess::{Finished, Interruption};
 /// Two sides by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Revisions {
-    /// The baseline, as the user wrote it.
-    pub base: String,
+    /// The baseline, as the user wrote it; the working tree when `None`.
+    pub base: Option<String>,
     /// The candidate; the working tree when `None`.
     pub head: Option<String>,
 }
@@ -66,13 +66,37 @@ impl Revisions {
                 return Err(RevisionsError::Dash(side.clone()));
             }
         }
-        Ok(Self { base, head })
+        Ok(Self {
+            base: Some(base),
+            head,
+        })
+    }
+
+    /// The working tree on both sides, to be built in two ways.
+    pub fn working_tree_twice() -> Self {
+        Self {
+            base: None,
+            head: None,
+        }
     }
 
     /// The sides as they are called: the baseline first.
     pub fn names(&self) -> [String; 2] {
-        let head = self.head.as_deref().unwrap_or(Self::WORKING_TREE);
-        [self.base.clone(), head.to_owned()]
+        [&self.base, &self.head].map(|side| {
+            let name = side.as_deref().unwrap_or(Self::WORKING_TREE);
+            name.to_owned()
+        })
+    }
+}
+
+/// As the user wrote them.
+impl std::fmt::Display for Revisions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let base = self.base.as_deref().unwrap_or(Self::WORKING_TREE);
+        match &self.head {
+            None => f.write_str(base),
+            Some(head) => write!(f, "{base}..{head}"),
+        }
     }
 }
 
@@ -189,6 +213,15 @@ impl<'a> Repository<'a> {
         let args = [OsStr::new("cat-file"), OsStr::new("blob"), &object];
         let done = self.try_git(args)?;
         Ok(done.status.success().then_some(done.stdout))
+    }
+
+    /// The files of a commit, by their paths below the top.
+    pub(crate) fn files_of(&self, commit: &Commit) -> Result<Vec<PathBuf>, BuildError> {
+        let done = self.try_git(["ls-tree", "-r", "-z", "--name-only", &commit.id])?;
+        let listing = done.output_of_git(&commit.name, "ls-tree")?;
+        let paths = listing.split(|byte| *byte == 0);
+        let paths = paths.map(|path| PathBuf::from(OsStr::from_bytes(path)));
+        Ok(paths.collect())
     }
 
     /// Returns true if git knows any of these files of the working tree.

@@ -1,16 +1,20 @@
 //! Two sides, each with its executables.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use deadheat_link::{LinkRecord, Roles, drop_unneeded};
 
-use crate::artifacts::{Seed, prune};
+use crate::artifacts::{Messages, Seed, prune};
+use crate::benches::{BenchTarget, BenchesFrom, Donor, Overlay};
 use crate::error::BuildError;
 use crate::home::Home;
 use crate::key::{Elsewhere, Ingredients};
 use crate::note::Note;
-use crate::recipe::{Recipe, Site, configuration_above, configuration_of_the_user, target_dir};
+use crate::recipe::{
+    CargoBuild, Recipe, Site, configuration_above, configuration_of_the_user, target_dir,
+};
 use crate::repository::{Commit, Repository, Revisions};
 use crate::slot::{Executable, Index, Slot};
 use crate::subprocess::Interruption;
@@ -23,8 +27,10 @@ pub struct Request<'a> {
     pub directory: &'a Path,
     /// The two sides.
     pub revisions: &'a Revisions,
-    /// The way in which each is built.
-    pub recipe: &'a Recipe,
+    /// The way in which each is built, the baseline first.
+    pub recipes: [&'a Recipe; 2],
+    /// The side whose bench targets both are built with.
+    pub benches: BenchesFrom,
 }
 
 /// Both sides, built.
@@ -45,7 +51,22 @@ pub struct Side {
     pub executables: Vec<Executable>,
     /// True if it was built before.
     pub was_kept: bool,
+    /// The top of its sources, and the bench targets that were built of them.
+    sources: PathBuf,
+    benches: Vec<BenchTarget>,
     _slot: Option<Slot>,
+}
+
+impl Side {
+    /// As the side whose bench targets the other is built with.
+    fn donor(&self, replaces: bool) -> Donor {
+        Donor {
+            name: self.name.clone(),
+            top: self.sources.clone(),
+            targets: self.benches.clone(),
+            replaces,
+        }
+    }
 }
 
 /// Builds both sides, or finds what was built before. The working tree is built where it is; a
@@ -62,13 +83,20 @@ pub fn build(
     tell: &mut dyn FnMut(Note),
 ) -> Result<Sides, BuildError> {
     let repository = Repository::around(request.directory, interruption)?;
-    if let Recipe::Command(build) = request.recipe {
-        build.check(&repository)?;
-    }
     let revisions = request.revisions;
-    let base = repository.commit(&revisions.base)?;
-    let head = revisions.head.as_ref().map(|head| repository.commit(head));
-    let head = head.transpose()?;
+    for recipe in request.recipes {
+        if let Recipe::Command(build) = recipe {
+            build.check(&repository)?;
+            if revisions.base.is_none() {
+                return Err(BuildError::OneTree(build.command.clone()));
+            }
+        }
+    }
+    let commit = |name: &Option<String>| {
+        let commit = name.as_ref().map(|name| repository.commit(name));
+        commit.transpose()
+    };
+    let (base, head) = (commit(&revisions.base)?, commit(&revisions.head)?);
     let dirty = repository.dirty_submodules()?;
     if !dirty.is_empty() {
         tell(Note::DirtySubmodules {
@@ -79,15 +107,33 @@ pub fn build(
     for home in Home::all(&repository.top) {
         home.clear_abandoned(&repository)?;
     }
-    let mut builder = Builder::new(&repository, request.recipe, tell)?;
-    // First the side that is built in any case: it fails sooner, and the other may take over its
-    // dependencies.
-    let (candidate, baseline) = match head {
-        None => (builder.working_tree()?, builder.commit(&base)?),
-        Some(head) => {
-            let baseline = builder.commit(&base)?;
-            (builder.commit(&head)?, baseline)
-        }
+    let ways = Way::of(&repository, request.recipes)?;
+    let mut builder = Builder {
+        repository: &repository,
+        seed: None,
+        tell,
+    };
+    let [base_way, head_way] = &ways;
+    // First the side that gives bench targets to the other, which is the one that is built in any
+    // case: it fails sooner, and the other may take over its dependencies.
+    if request.benches == BenchesFrom::Baseline {
+        let Some(head) = head else {
+            let [base, _] = revisions.names();
+            return Err(BuildError::BenchesForWorkingTree(base));
+        };
+        let baseline = builder.side(base_way, base.as_ref(), None)?;
+        let candidate = builder.side(head_way, Some(&head), Some(&baseline.donor(true)))?;
+        return Ok(Sides {
+            baseline,
+            candidate,
+        });
+    }
+    let candidate = builder.side(head_way, head.as_ref(), None)?;
+    let donor = candidate.donor(request.benches == BenchesFrom::Candidate);
+    let baseline = match &base {
+        // Once more, and beside the other.
+        None => builder.working_tree(base_way, true)?,
+        Some(base) => builder.commit(base_way, base, Some(&donor))?,
     };
     Ok(Sides {
         baseline,
@@ -95,25 +141,29 @@ pub fn build(
     })
 }
 
-/// All that builds of one request have in common.
-struct Builder<'a> {
-    repository: &'a Repository<'a>,
+/// The way in which a side is built, with all that it depends on besides the commit.
+#[derive(Clone)]
+struct Way<'a> {
     recipe: &'a Recipe,
     ingredients: Ingredients,
     compiler: String,
-    seed: Option<Seed>,
-    tell: &'a mut dyn FnMut(Note),
 }
 
-impl<'a> Builder<'a> {
-    fn new(
-        repository: &'a Repository<'a>,
-        recipe: &'a Recipe,
-        tell: &'a mut dyn FnMut(Note),
-    ) -> Result<Self, BuildError> {
+impl<'a> Way<'a> {
+    fn of(repository: &Repository<'_>, recipes: [&'a Recipe; 2]) -> Result<[Self; 2], BuildError> {
+        let [base, head] = recipes;
+        let first = Self::of_one(repository, base)?;
+        let second = match base == head {
+            true => first.clone(),
+            false => Self::of_one(repository, head)?,
+        };
+        Ok([first, second])
+    }
+
+    fn of_one(repository: &Repository<'_>, recipe: &'a Recipe) -> Result<Self, BuildError> {
         let mut ingredients = Ingredients::of_the_surroundings(repository);
         let mut compiler = String::new();
-        match recipe {
+        let variables = match recipe {
             Recipe::Cargo(build) => {
                 ingredients.add("by", "cargo");
                 for argument in build.moved(&repository.top, Path::new("/")) {
@@ -126,35 +176,64 @@ impl<'a> Builder<'a> {
                 for file in above.iter().chain(&configuration_of_the_user()) {
                     ingredients.add_file(file);
                 }
+                &build.variables
             }
             Recipe::Command(build) => {
                 ingredients.add("by", &build.command);
                 for path in &build.executables {
                     ingredients.add("executable", path);
                 }
+                &build.variables
             }
+        };
+        for (name, value) in variables {
+            ingredients.add("own variable", name);
+            ingredients.add("value", value);
         }
         Ok(Self {
-            repository,
             recipe,
             ingredients,
             compiler,
-            seed: None,
-            tell,
         })
     }
+}
 
-    /// Builds the working tree where it is.
-    fn working_tree(&mut self) -> Result<Side, BuildError> {
+/// All that the builds of one request have in common.
+struct Builder<'a> {
+    repository: &'a Repository<'a>,
+    seed: Option<Seed>,
+    tell: &'a mut dyn FnMut(Note),
+}
+
+impl Builder<'_> {
+    fn side(
+        &mut self,
+        way: &Way<'_>,
+        commit: Option<&Commit>,
+        donor: Option<&Donor>,
+    ) -> Result<Side, BuildError> {
+        match commit {
+            None => self.working_tree(way, false),
+            Some(commit) => self.commit(way, commit, donor),
+        }
+    }
+
+    /// Builds the working tree where it is; `beside` what was built of it before, in a target folder
+    /// of its own.
+    fn working_tree(&mut self, way: &Way<'_>, beside: bool) -> Result<Side, BuildError> {
         let revision = Revisions::WORKING_TREE;
         let top = &self.repository.top;
         let directory = top.join(&self.repository.inside);
         let interruption = &self.repository.interruption;
-        let executables = match self.recipe {
+        let mut benches = Vec::new();
+        let executables = match way.recipe {
             Recipe::Command(build) => build.run(revision, &directory, interruption, None)?,
             Recipe::Cargo(build) => {
                 let named = build.target_dir.as_deref();
-                let target = target_dir(&build.cargo, &directory, named, &build.metadata)?;
+                let mut target = target_dir(&build.cargo, &directory, named, &build.metadata)?;
+                if beside {
+                    target.push("deadheat-baseline");
+                }
                 let site = Site {
                     revision,
                     top,
@@ -162,7 +241,11 @@ impl<'a> Builder<'a> {
                     target,
                     lock: None,
                 };
-                let messages = build.run_here(&site, interruption, self.tell)?;
+                let messages = match beside {
+                    false => build.run_here(&site, interruption, self.tell)?,
+                    true => build.run_beside(&site, interruption, self.tell)?,
+                };
+                benches = messages.bench_targets(top);
                 self.seed = Some(Seed {
                     files: messages.dependencies(top, &site.target),
                     target: site.target,
@@ -174,17 +257,32 @@ impl<'a> Builder<'a> {
             name: revision.to_owned(),
             executables,
             was_kept: false,
+            sources: top.clone(),
+            benches,
             _slot: None,
         })
     }
 
-    /// Builds a commit, or finds what was built of it before.
-    fn commit(&mut self, commit: &Commit) -> Result<Side, BuildError> {
+    /// Builds a commit, or finds what was built of it before, with bench targets of the other side
+    /// where it lacks them.
+    fn commit(
+        &mut self,
+        way: &Way<'_>,
+        commit: &Commit,
+        donor: Option<&Donor>,
+    ) -> Result<Side, BuildError> {
         let home = Home::of(self.repository, commit)?;
-        let locks = self.borrowed_locks(commit)?;
-        let mut ingredients = self.ingredients.clone();
+        let locks = self.borrowed_locks(way, commit)?;
+        let mut ingredients = way.ingredients.clone();
         for lock in &locks {
             ingredients.add_file(&self.repository.top.join(lock));
+        }
+        let mut put_in = None;
+        if let Some(donor) = donor.filter(|donor| !donor.targets.is_empty())
+            && let Some(overlay) = Overlay::plan(self.repository, commit, donor, &[])?
+        {
+            overlay.add_to(&mut ingredients, donor);
+            put_in = Some((donor, overlay));
         }
         home.create(&self.repository.top)?;
         let key = ingredients.key(commit);
@@ -200,39 +298,35 @@ impl<'a> Builder<'a> {
                 Some(index) if !index.is_current() => {
                     index.forget().map_err(BuildError::at(&home.folder))?;
                 }
-                Some(index) if self.is_recorded(&slot)? => {
+                Some(index) if is_recorded(way, &slot)? => {
                     // It counts as used even if that cannot be noted.
                     let _ = index.touch();
-                    return Ok(self.found(commit, slot, index, true));
+                    return Ok(self.found(way, commit, slot, index, true));
                 }
                 // It misses an executable now.
                 Some(_) => {}
                 None => {
-                    let (slot, index) = self.make(commit, slot, &locks)?;
+                    let (slot, index) = self.make(way, commit, slot, &locks, put_in)?;
                     home.trim();
-                    return Ok(self.found(commit, slot, index, false));
+                    return Ok(self.found(way, commit, slot, index, false));
                 }
             }
         }
     }
 
-    /// Returns true if the executables still have the records they were built with.
-    fn is_recorded(&self, slot: &Slot) -> Result<bool, BuildError> {
-        match self.recipe {
-            Recipe::Command(_) => Ok(true),
-            Recipe::Cargo(build) => {
-                let target = slot.folder.join("target");
-                let roles = Roles::give(&target, &build.program)?;
-                Ok(roles.remove_unrecorded()?.is_empty())
-            }
-        }
-    }
-
-    fn found(&mut self, commit: &Commit, slot: Slot, index: Index, was_kept: bool) -> Side {
+    fn found(
+        &mut self,
+        way: &Way<'_>,
+        commit: &Commit,
+        slot: Slot,
+        index: Index,
+        was_kept: bool,
+    ) -> Side {
         for note in index.notes {
             (self.tell)(note.of(&commit.name));
         }
-        if let Some(note) = self.other_toolchain(commit, &slot.folder.join(tree::NAME)) {
+        let sources = slot.folder.join(tree::NAME);
+        if let Some(note) = self.other_toolchain(way, commit, &sources) {
             (self.tell)(note);
         }
         if self.seed.is_none() {
@@ -245,6 +339,8 @@ impl<'a> Builder<'a> {
             name: commit.name.clone(),
             executables: index.executables,
             was_kept,
+            sources,
+            benches: index.benches,
             _slot: Some(slot),
         }
     }
@@ -252,9 +348,11 @@ impl<'a> Builder<'a> {
     /// Builds a commit into an empty slot.
     fn make(
         &mut self,
+        way: &Way<'_>,
         commit: &Commit,
         slot: Slot,
         locks: &[PathBuf],
+        put_in: Option<(&Donor, Overlay)>,
     ) -> Result<(Slot, Index), BuildError> {
         (self.tell)(Note::Building {
             revision: commit.name.clone(),
@@ -287,7 +385,7 @@ impl<'a> Builder<'a> {
             });
         }
         let (revision, interruption) = (&*commit.name, &self.repository.interruption);
-        index.executables = match self.recipe {
+        index.executables = match way.recipe {
             Recipe::Command(build) => build.run(revision, &directory, interruption, tree.lock())?,
             Recipe::Cargo(build) => {
                 let target = folder.join("target");
@@ -301,7 +399,11 @@ impl<'a> Builder<'a> {
                     target,
                     lock: tree.lock(),
                 };
-                let messages = build.run_apart(&site, self.repository, self.tell)?;
+                let messages = match put_in {
+                    None => build.run_apart(&site, self.repository, self.tell)?,
+                    Some(put_in) => self.with_benches(build, commit, &site, put_in, &mut index)?,
+                };
+                index.benches = messages.bench_targets(&tree.path);
                 index.dependencies = messages.dependencies(&tree.path, &site.target);
                 let elsewhere = messages.elsewhere(&tree.path).into_iter();
                 index.elsewhere = elsewhere.map(Elsewhere::now).collect();
@@ -324,10 +426,82 @@ impl<'a> Builder<'a> {
         Ok((slot, index))
     }
 
+    /// Builds a commit with bench targets of the other side. Those that do not compile with it are
+    /// left out, and the rest is built again.
+    fn with_benches(
+        &mut self,
+        build: &CargoBuild,
+        commit: &Commit,
+        site: &Site<'_>,
+        (donor, mut overlay): (&Donor, Overlay),
+        index: &mut Index,
+    ) -> Result<Messages, BuildError> {
+        let mut dropped: Vec<(BenchTarget, String)> = Vec::new();
+        loop {
+            overlay.write(donor, site.top)?;
+            let without: Vec<&str> = dropped.iter().map(|(bench, _)| &*bench.name).collect();
+            let attempt = build.try_apart(site, self.repository, &without, self.tell)?;
+            let (done, messages) = attempt;
+            if done.status.success() || overlay.targets.is_empty() {
+                show(&messages);
+                let names = overlay.targets.iter().map(|target| target.name.clone());
+                let benches: Vec<String> = names.collect();
+                let (revision, from) = (&commit.name, &donor.name);
+                index
+                    .notes
+                    .extend((!benches.is_empty()).then(|| Note::BenchesPutIn {
+                        revision: revision.clone(),
+                        from: from.clone(),
+                        benches,
+                    }));
+                let left_out = dropped
+                    .into_iter()
+                    .map(|(bench, problem)| Note::BenchLeftOut {
+                        revision: revision.clone(),
+                        from: from.clone(),
+                        bench: bench.name,
+                        problem,
+                    });
+                index.notes.extend(left_out);
+                return build.built(done, messages, site);
+            }
+            let errors = messages.errors(site.top);
+            let is_put_in = |bench: &BenchTarget| overlay.targets.contains(bench);
+            let before = dropped.len();
+            for error in &errors {
+                if let Some(bench) = error.bench.clone().filter(is_put_in) {
+                    dropped.push((bench, error.problem.clone()));
+                }
+            }
+            if dropped.len() == before && !errors.is_empty() {
+                // It would not compile without them either.
+                show(&messages);
+                return build.built(done, messages, site);
+            }
+            if dropped.len() == before {
+                let problem = "cargo cannot find what it needs; what it said is above";
+                let all = overlay.targets.drain(..);
+                dropped.extend(all.map(|bench| (bench, problem.to_owned())));
+            }
+            let gone: Vec<BenchTarget> = dropped.iter().map(|(bench, _)| bench.clone()).collect();
+            overlay = Overlay::plan(self.repository, commit, donor, &gone)?.unwrap_or_default();
+            if overlay.targets.is_empty() && !overlay.shares {
+                let problems = dropped.iter();
+                let problems =
+                    problems.map(|(bench, problem)| format!("{}: {problem}", bench.name));
+                return Err(BuildError::BenchesDoNotFit {
+                    revision: commit.name.clone(),
+                    from: donor.name.clone(),
+                    problems: problems.collect::<Vec<_>>().join("; "),
+                });
+            }
+        }
+    }
+
     /// Lock files of cargo that git does not know, and that the commit should be built with, as the
     /// working tree is.
-    fn borrowed_locks(&self, commit: &Commit) -> Result<Vec<PathBuf>, BuildError> {
-        let Recipe::Cargo(build) = self.recipe else {
+    fn borrowed_locks(&self, way: &Way<'_>, commit: &Commit) -> Result<Vec<PathBuf>, BuildError> {
+        let Recipe::Cargo(build) = way.recipe else {
             return Ok(Vec::new());
         };
         let mut borrowed = Vec::new();
@@ -345,10 +519,11 @@ impl<'a> Builder<'a> {
     }
 
     /// The note that the commit asks for another toolchain than it got, if it does.
-    fn other_toolchain(&self, commit: &Commit, tree: &Path) -> Option<Note> {
-        let Recipe::Cargo(_) = self.recipe else {
-            return None;
-        };
+    fn other_toolchain(&self, way: &Way<'_>, commit: &Commit, tree: &Path) -> Option<Note> {
+        match way.recipe {
+            Recipe::Cargo(build) if build.toolchain.is_none() => {}
+            _ => return None,
+        }
         let folders = self.repository.inside.ancestors();
         let mut files = folders.flat_map(|folder| {
             ["rust-toolchain.toml", "rust-toolchain"].map(|name| folder.join(name))
@@ -361,7 +536,28 @@ impl<'a> Builder<'a> {
         Some(Note::OtherToolchain {
             revision: commit.name.clone(),
             path,
-            compiler: self.compiler.lines().next().unwrap_or_default().to_owned(),
+            compiler: way.compiler.lines().next().unwrap_or_default().to_owned(),
         })
+    }
+}
+
+/// Returns true if the executables still have the records they were built with.
+fn is_recorded(way: &Way<'_>, slot: &Slot) -> Result<bool, BuildError> {
+    match way.recipe {
+        Recipe::Command(_) => Ok(true),
+        Recipe::Cargo(build) => {
+            let target = slot.folder.join("target");
+            let roles = Roles::give(&target, &build.program)?;
+            Ok(roles.remove_unrecorded()?.is_empty())
+        }
+    }
+}
+
+/// Shows what the compiler said.
+fn show(messages: &Messages) {
+    let mut stderr = std::io::stderr().lock();
+    for text in messages.rendered() {
+        // Nobody can be told of a standard error that is gone.
+        let _ = stderr.write_all(text.as_bytes());
     }
 }

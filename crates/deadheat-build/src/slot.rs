@@ -16,6 +16,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
+use crate::benches::BenchTarget;
 use crate::disk::{remove_folder, unless_gone};
 use crate::error::BuildError;
 use crate::key::Elsewhere;
@@ -137,7 +138,7 @@ fn wait(
     }
 }
 
-const SCHEMA: &str = "deadheat.build/1";
+const SCHEMA: &str = "deadheat.build/2";
 const FILE: &str = "index.json";
 
 /// A finished build. It is written last, as a whole or not at all, so what has one is complete.
@@ -148,6 +149,8 @@ pub(crate) struct Index {
     folder: PathBuf,
     pub(crate) commit: String,
     pub(crate) executables: Vec<Executable>,
+    /// The bench targets they are of, where cargo built them.
+    pub(crate) benches: Vec<BenchTarget>,
     /// Files that later builds may take over, below the folder `target`.
     pub(crate) dependencies: Vec<PathBuf>,
     /// The packages it was made of besides the commit.
@@ -172,6 +175,7 @@ impl Index {
             folder: folder.to_owned(),
             commit: commit.to_owned(),
             executables: Vec::new(),
+            benches: Vec::new(),
             dependencies: Vec::new(),
             elsewhere: Vec::new(),
             notes: Vec::new(),

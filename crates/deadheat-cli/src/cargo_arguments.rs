@@ -25,6 +25,17 @@ const WITH_VALUE: [&str; 16] = [
     "color",
 ];
 
+/// Long options that are ours and say how sides are built, each with a value.
+pub const OF_BUILDS: [&str; 7] = [
+    "benches-from",
+    "base-args",
+    "cand-args",
+    "base-env",
+    "cand-env",
+    "base-toolchain",
+    "cand-toolchain",
+];
+
 /// Short options with a value: packages, jobs, features, unstable options.
 const SHORT_WITH_VALUE: &str = "pjFZ";
 
@@ -53,6 +64,8 @@ pub struct Bench {
     pub metadata: Vec<OsString>,
     /// Options that say what is built, and not where, nor what is printed.
     pub building: Vec<OsString>,
+    /// Options that say how the sides are built, which are ours.
+    pub ways: Vec<OsString>,
     /// `--no-run`.
     pub no_run: bool,
     /// `--message-format`.
@@ -83,11 +96,18 @@ impl Arguments {
                 "version" | "V" => return Self::Version,
                 _ => {}
             }
-            let follows = |next: &&OsString| !next.as_encoded_bytes().starts_with(b"-");
+            let is_ours = text.starts_with("--") && OF_BUILDS.contains(&option.name);
+            // A value of ours is often options itself.
+            let follows = |next: &&OsString| is_ours || !next.as_encoded_bytes().starts_with(b"-");
             let next = match option.value {
-                None if option.takes_value => args.next_if(follows),
+                None if option.takes_value || is_ours => args.next_if(follows),
                 _ => None,
             };
+            if is_ours {
+                let words = [Some(arg), next].into_iter().flatten();
+                bench.ways.extend(words.cloned());
+                continue;
+            }
             let value = option.value.map(OsString::from).or_else(|| next.cloned());
             if bench.heed(&option, value.as_deref()) {
                 bench
@@ -251,6 +271,28 @@ mod tests {
         ];
         assert_eq!(bench.building, building);
         assert!(bench.no_run && bench.message_format);
+    }
+
+    #[test]
+    fn how_the_sides_are_built_is_not_told_to_cargo() {
+        let args = [
+            "--bench",
+            "text",
+            "--cand-args",
+            "--features x",
+            "--base-env=A=b",
+            "main",
+        ];
+        let args: Vec<OsString> = args.iter().map(OsString::from).collect();
+        let Arguments::Bench(bench) = Arguments::read(&args) else {
+            panic!("no race");
+        };
+        assert_eq!(bench.building, ["--bench", "text"]);
+        assert_eq!(
+            bench.ways,
+            ["--cand-args", "--features x", "--base-env=A=b"]
+        );
+        assert_eq!(bench.base.as_deref(), Some("main"));
     }
 
     #[test]

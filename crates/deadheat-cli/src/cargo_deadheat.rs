@@ -10,7 +10,7 @@ use clap::Parser;
 use deadheat::parts::answer::to_stdout;
 use deadheat::parts::exit::{Failure, Status, code};
 use deadheat::parts::terminal::to_stderr;
-use deadheat_build::{stand_in, target_dir};
+use deadheat_build::{Revisions, stand_in, target_dir};
 use deadheat_link::Roles;
 
 use crate::cargo_arguments::{Arguments, Bench};
@@ -32,6 +32,12 @@ options, and what is built of a commit is kept.
   cargo deadheat HEAD~1 --bench text -- sum
   cargo deadheat v1.0..v1.1
 
+One source can be built in two ways, to see whether a feature, a flag or a
+compiler pays. Without BASE that is the working tree.
+
+  cargo deadheat --base-args '--features a' --cand-args '--features b'
+  cargo deadheat HEAD..HEAD --cand-env RUSTFLAGS='-C target-cpu=native'
+
 Without BASE, the benchmarks race what they put against each other.
 This is `cargo bench`, except that what it links is recorded, and linked anew
 for the races: function sections aligned, and shuffled by a seed. So a verdict
@@ -45,8 +51,14 @@ Cargo.toml and profiles stay as they are.
 Names of benchmarks stand behind `--`, as do all options of the races.
 
 Options:
-  -h, --help     Print this
-      --version  Print the version
+      --benches-from REV      Build both sides with the bench targets of this one
+      --base-args ARGS        Options of cargo bench for the baseline alone
+      --base-env NAME=VALUE   A variable for the build of the baseline
+      --base-toolchain NAME   The toolchain of rustup that builds the baseline
+      --cand-args, --cand-env, --cand-toolchain
+                              The same for the candidate
+  -h, --help                  Print this
+      --version               Print the version
 
 All other options are those of `cargo bench`, see `cargo bench --help`.";
 
@@ -70,8 +82,14 @@ fn bench(mut args: Vec<OsString>) -> Result<Status, Failure> {
             )));
         }
         Arguments::Bench(bench) => match bench.base.clone() {
-            Some(base) => return rev::CargoRace::of(bench, cargo(), base)?.race(),
-            None => return Err(race(&bench, &args)),
+            Some(base) => {
+                return rev::CargoRace::of(bench, cargo(), rev::parsed(&base)?)?.race();
+            }
+            None if bench.ways.is_empty() => return Err(race(&bench, &args)),
+            None => {
+                let twice = Revisions::working_tree_twice();
+                return rev::CargoRace::of(bench, cargo(), twice)?.race();
+            }
         },
     }
     Ok(Status::Done)

@@ -2,6 +2,7 @@
 //! one function here.
 
 pub mod bench;
+mod build_options;
 mod calibrate;
 mod cargo_arguments;
 mod cargo_deadheat;

@@ -11,11 +11,12 @@ use deadheat::parts::model::Program;
 use deadheat::parts::pairing::Target;
 use deadheat::parts::terminal::to_stderr;
 use deadheat_build::{
-    BuildError, CargoBuild, CommandBuild, Fault, Interruption, Recipe, Request, Revisions, Side,
-    Sides, build,
+    BenchesFrom, BuildError, CargoBuild, CommandBuild, Fault, Interruption, Recipe, Request,
+    Revisions, Side, Sides, build,
 };
 
 use crate::bench::{BenchOptions, Entrants, race};
+use crate::build_options::BuildOptions;
 use crate::cargo_arguments::{Arguments, Bench};
 
 /// Shown at the end of `deadheat rev --help`.
@@ -24,7 +25,9 @@ Examples:
   deadheat rev main
   deadheat rev HEAD~1 parse --margin 2% -- --bench text
   deadheat rev v1.0..v1.1 -- -p parser --features simd
-  deadheat rev main --build 'make bench' --exe build/bench";
+  deadheat rev main --build 'make bench' --exe build/bench
+  deadheat rev HEAD..HEAD --build make --cand-build 'make CFLAGS=-O3' --exe build/bench
+  deadheat rev HEAD..HEAD --cand-env RUSTFLAGS='-C target-cpu=native'";
 
 /// Options of `deadheat rev`.
 #[derive(Debug, Args)]
@@ -46,6 +49,11 @@ pub struct RevArgs {
     /// An executable with benchmarks that --build makes (may be repeated)
     #[arg(long, value_name = "PATH", help_heading = "Build", requires = "build")]
     exe: Vec<PathBuf>,
+    /// Build the candidate by this command, in place of --build
+    #[arg(long, value_name = "CMD", help_heading = "Build", requires = "build")]
+    cand_build: Option<String>,
+    #[command(flatten)]
+    ways: BuildOptions,
     /// Build both sides, tell where the executables are, and race nothing
     #[arg(long, help_heading = "Build")]
     no_run: bool,
@@ -68,12 +76,26 @@ pub fn rev(mut args: RevArgs) -> Result<Status, Failure> {
     let Some(command) = args.build else {
         return args.cargo_race()?.race();
     };
-    let recipe = Recipe::Command(CommandBuild {
-        command,
-        executables: args.exe,
-    });
-    let sides = built(&args.revisions, &recipe, "")?;
-    raced(&sides, (!args.no_run).then_some(&args.options))
+    if let Some(option) = args.ways.needs_cargo() {
+        return Err(Failure::Usage(format!(
+            "{option} is for `cargo bench`, and --build builds without it; --base-env, --cand-env \
+             and --cand-build say what differs"
+        )));
+    }
+    let own = args.cand_build.as_deref();
+    let [base, cand] = args.ways.variables();
+    let build = |command: &str, variables| {
+        Recipe::Command(CommandBuild {
+            command: command.to_owned(),
+            executables: args.exe.clone(),
+            variables,
+        })
+    };
+    let recipes = [build(&command, base), build(own.unwrap_or(&command), cand)];
+    let revisions = parsed(&args.revisions)?;
+    let sides = built(&revisions, &recipes, BenchesFrom::Own, "")?;
+    let ways = args.ways.in_words(own);
+    raced(&sides, ways, (!args.no_run).then_some(args.options))
 }
 
 impl RevArgs {
@@ -90,13 +112,16 @@ impl RevArgs {
             }
         };
         let race = bench.race.first().map(|word| word.to_string_lossy());
-        if let Some(word) = bench.base.as_deref().or(race.as_deref()) {
+        let ours = bench.ways.first().map(|word| word.to_string_lossy());
+        let others = race.as_deref().or(ours.as_deref());
+        if let Some(word) = bench.base.as_deref().or(others) {
             return Err(stray(word));
         }
         Ok(CargoRace {
             cargo: "cargo".into(),
-            revisions: self.revisions,
+            revisions: parsed(&self.revisions)?,
             options: (!bench.no_run && !self.no_run).then_some(self.options),
+            ways: self.ways,
             bench,
             hint: "",
         })
@@ -131,8 +156,10 @@ pub struct CargoRace {
     pub bench: Bench,
     /// Cargo itself.
     pub cargo: OsString,
-    /// `BASE` or `BASE..HEAD`.
-    pub revisions: String,
+    /// The two sides.
+    pub revisions: Revisions,
+    /// How they are built.
+    pub ways: BuildOptions,
     /// The options of the race; `None` when the revisions are only built.
     pub options: Option<BenchOptions>,
     /// The hint added to the error where there is no such revision.
@@ -141,14 +168,15 @@ pub struct CargoRace {
 
 impl CargoRace {
     /// The race that `cargo deadheat BASE` asks for.
-    pub fn of(bench: Bench, cargo: OsString, base: String) -> Result<Self, Failure> {
+    pub fn of(bench: Bench, cargo: OsString, revisions: Revisions) -> Result<Self, Failure> {
         let name = OsString::from("cargo deadheat BASE");
         let mut race = RaceArgs::parse_from(std::iter::once(&name).chain(&bench.race));
         race.options.filters = race.filters;
         race.options.read_rules()?;
         Ok(Self {
             cargo,
-            revisions: base,
+            revisions,
+            ways: BuildOptions::read(&bench.ways),
             options: (!bench.no_run).then_some(race.options),
             bench,
             hint: "\n  to race only the benchmarks whose names contain a word, put that behind \
@@ -172,22 +200,35 @@ impl CargoRace {
         let program = std::env::current_exe().map_err(|problem| {
             Failure::Internal(format!("deadheat cannot find itself: {problem}"))
         })?;
-        let recipe = Recipe::Cargo(CargoBuild {
+        let both = CargoBuild {
             cargo: self.cargo,
             program,
             arguments: self.bench.building,
             target_dir: self.bench.target_dir,
             metadata: self.bench.metadata,
-        });
-        let sides = built(&self.revisions, &recipe, self.hint)?;
-        raced(&sides, self.options.as_ref())
+            toolchain: None,
+            variables: Vec::new(),
+        };
+        let recipes = self.ways.cargo_builds(&both)?.map(Recipe::Cargo);
+        let benches = self.ways.benches(&self.revisions)?;
+        let sides = built(&self.revisions, &recipes, benches, self.hint)?;
+        raced(&sides, self.ways.in_words(None), self.options)
     }
 }
 
-/// Races what was built, or tells where it is.
-fn raced(sides: &Sides, options: Option<&BenchOptions>) -> Result<Status, Failure> {
+/// Races what was built, or tells where it is. `ways` says how each side was built, where these are
+/// two ways.
+fn raced(
+    sides: &Sides,
+    ways: Vec<String>,
+    options: Option<BenchOptions>,
+) -> Result<Status, Failure> {
     match options {
-        Some(options) => race(&entrants(sides), options),
+        Some(mut options) => {
+            let entrants = entrants(sides, &ways);
+            options.builds = ways;
+            race(&entrants, &options)
+        }
         None => {
             to_stdout(&places(sides))?;
             Ok(Status::Done)
@@ -196,7 +237,7 @@ fn raced(sides: &Sides, options: Option<&BenchOptions>) -> Result<Status, Failur
 }
 
 /// Executables of the same name race against each other.
-fn entrants(sides: &Sides) -> Entrants {
+fn entrants(sides: &Sides, ways: &[String]) -> Entrants {
     let [old, new] = [&sides.baseline, &sides.candidate];
     let named = |side: &Side, name: &str| {
         let found = side.executables.iter().find(|one| one.name == name)?;
@@ -216,27 +257,40 @@ fn entrants(sides: &Sides) -> Entrants {
         name: (!is_alone).then(|| name.to_owned()),
         sides: [named(old, name), named(new, name)],
     });
-    let candidate = if old.name == new.name {
-        format!("{} again", new.name)
-    } else {
-        new.name.clone()
+    let called = |side: &Side, way: Option<&String>| match way.filter(|way| !way.is_empty()) {
+        Some(way) => format!("{}, {way}", side.name),
+        None => side.name.clone(),
     };
+    let (baseline, mut candidate) = (called(old, ways.first()), called(new, ways.get(1)));
+    if candidate == baseline {
+        candidate += " again";
+    }
     Entrants {
         targets: targets.collect(),
-        names: [old.name.clone(), candidate],
+        names: [baseline, candidate],
     }
 }
 
-/// Builds both sides, and lets those who ask to stop have their way. `hint`
-/// and the text of the revisions follow where there are no such revisions.
-fn built(text: &str, recipe: &Recipe, hint: &str) -> Result<Sides, Failure> {
-    let revisions = Revisions::parse(text).map_err(|error| Failure::Usage(error.to_string()))?;
+/// Reads `BASE` or `BASE..HEAD`.
+pub fn parsed(text: &str) -> Result<Revisions, Failure> {
+    Revisions::parse(text).map_err(|error| Failure::Usage(error.to_string()))
+}
+
+/// Builds both sides, and lets those who ask to stop have their way. `hint` and the text of the
+/// revisions follow where there are no such revisions.
+fn built(
+    revisions: &Revisions,
+    recipes: &[Recipe; 2],
+    benches: BenchesFrom,
+    hint: &str,
+) -> Result<Sides, Failure> {
     let directory = std::env::current_dir()
         .map_err(|problem| Failure::Internal(format!("the current folder: {problem}")))?;
     let request = Request {
         directory: &directory,
-        revisions: &revisions,
-        recipe,
+        revisions,
+        recipes: recipes.each_ref(),
+        benches,
     };
     let interrupts = Interrupts::install()
         .map_err(|problem| Failure::Internal(format!("signals: {problem}")))?;
@@ -252,6 +306,7 @@ fn built(text: &str, recipe: &Recipe, hint: &str) -> Result<Sides, Failure> {
         (error @ (BuildError::NoRepository { .. } | BuildError::UnknownRevision { .. }), _)
             if !hint.is_empty() =>
         {
+            let text = revisions.to_string();
             Failure::Usage(format!("{error}{hint}{text}"))
         }
         (error, _) => failure(error),

@@ -519,4 +519,28 @@ fn revisions_get_verdicts(packages: &Packages, answer: &[&str]) {
     assert!(!said.contains("Compiling"), "{said}");
     let verdicts = benchmarks.to_string();
     assert!(verdicts.contains("\"slower\""), "{verdicts}");
+    // The pull request that brings the first benchmarks, and deadheat with them.
+    let manifest = fs::read_to_string(packages.path("Cargo.toml")).unwrap();
+    let tables = manifest
+        .split("\n[")
+        .filter(|table| !table.starts_with("dev-dependencies]") && !table.starts_with("[bench]]"));
+    packages.write("Cargo.toml", &tables.collect::<Vec<_>>().join("\n["));
+    let bench = fs::read_to_string(packages.path("benches/race.rs")).unwrap();
+    fs::remove_dir_all(packages.path("benches")).unwrap();
+    packages.write("src/lib.rs", &source);
+    git(&["rm", "--quiet", "--cached", "Cargo.lock"]);
+    git(&["add", "Cargo.toml", "src", "benches"]);
+    git(&["commit", "--quiet", "--message", "without benchmarks"]);
+    packages.write("Cargo.toml", &manifest);
+    packages.write("benches/race.rs", &bench);
+    packages.write("src/lib.rs", &slower);
+    let (benchmarks, said) = race(&["HEAD"]);
+    assert!(
+        said.contains("HEAD is built with benches of working tree: race"),
+        "{said}"
+    );
+    assert!(
+        benchmarks.to_string().contains("\"slower\""),
+        "{benchmarks}"
+    );
 }

@@ -523,3 +523,261 @@ fn a_commit_that_asks_for_another_toolchain_is_built_by_the_same_compiler() {
         assert!(done.stderr.contains(told), "{}", done.stderr);
     }
 }
+
+/// A package without benchmarks.
+const BARE: [(&str, &str); 3] = [
+    (
+        "Cargo.toml",
+        "[package]\nname = \"one\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n",
+    ),
+    ("src/lib.rs", "pub fn value() -> &'static str { \"old\" }\n"),
+    (
+        "Cargo.lock",
+        "version = 4\n\n[[package]]\nname = \"one\"\nversion = \"0.1.0\"\n",
+    ),
+];
+
+/// A bench target that prints the value before this word.
+fn printing(word: &str) -> String {
+    format!("fn main() {{ println!(\"{{}} {word}\", one::value()); }}\n")
+}
+
+/// A bench target for a manifest.
+fn entry(name: &str) -> String {
+    format!("\n[[bench]]\nname = \"{name}\"\nharness = false\n")
+}
+
+#[test]
+fn a_commit_from_before_there_were_benchmarks_is_built_with_those_of_the_other_side() {
+    needs!("git");
+    let repo = Repo::new(&BARE);
+    repo.write("src/lib.rs", NEW);
+    repo.write(
+        "helper/Cargo.toml",
+        "[package]\nname = \"helper\"\nversion = \"0.1.0\"\n",
+    );
+    repo.write("helper/src/lib.rs", "pub fn help() -> u8 { 1 }\n");
+    repo.write(
+        "benches/common/mod.rs",
+        "pub fn word() -> u8 { helper::help() }\n",
+    );
+    let race = "mod common;\n\
+                fn main() { println!(\"{} {}\", one::value(), common::word()); }\n";
+    repo.write("benches/race.rs", race);
+    let dependency = "\n[dev-dependencies]\nhelper = { path = \"helper\" }\n";
+    let manifest = format!("{}{}{dependency}", BARE[0].1, entry("race"));
+    repo.write("Cargo.toml", &manifest);
+    // As continuous integration calls it; the lock file of the commit has to learn of the helper.
+    repo.run(env!("CARGO"), &["generate-lockfile"]).succeeds();
+    let first = repo.cargo(&["HEAD", "--no-run", "--locked", "--bench", "race"]);
+    let expected = pairs(&[("HEAD", "old 1"), ("working tree", "new 1")]);
+    assert_eq!(say(&first), expected);
+    let note = "HEAD is built with benches of working tree: race";
+    assert!(first.stderr.contains(note), "{}", first.stderr);
+    let again = repo.cargo(&["HEAD", "--no-run", "--locked", "--bench", "race"]);
+    assert!(!again.stderr.contains("building"), "{}", again.stderr);
+    assert!(again.stderr.contains(note), "{}", again.stderr);
+    // Other benchmarks are another build.
+    repo.write("benches/race.rs", &printing("changed"));
+    let changed = repo.cargo(&["HEAD", "--no-run"]);
+    let expected = pairs(&[("HEAD", "old changed"), ("working tree", "new changed")]);
+    assert_eq!(say(&changed), expected);
+    // Two commits.
+    repo.commit(&[]);
+    let commits = repo.cargo(&["HEAD~1..HEAD", "--no-run"]);
+    let expected = pairs(&[("HEAD~1", "old changed"), ("HEAD", "new changed")]);
+    assert_eq!(say(&commits), expected);
+    assert_eq!(repo.worktrees(), 1);
+}
+
+#[test]
+fn a_bench_target_that_does_not_compile_with_the_other_side_is_named_and_the_rest_is_built() {
+    needs!("git");
+    let repo = Repo::new(&BARE);
+    let new = "pub fn value() -> &'static str { \"new\" }\npub fn more() -> u8 { 2 }\n";
+    repo.write("src/lib.rs", new);
+    repo.write("benches/fits.rs", &printing("fits"));
+    repo.write(
+        "benches/newer.rs",
+        "fn main() { println!(\"{}\", one::more()); }\n",
+    );
+    let newer = format!("{}{}", BARE[0].1, entry("newer"));
+    repo.write("Cargo.toml", &format!("{newer}{}", entry("fits")));
+    let done = repo.cargo(&["HEAD", "--no-run", "--bench", "newer", "--bench", "fits"]);
+    let expected = [
+        ("HEAD", "old fits"),
+        ("working tree", "new fits"),
+        ("working tree", "2"),
+    ];
+    assert_eq!(say(&done), pairs(&expected));
+    let note = "bench target newer of working tree is left out: HEAD cannot be built with it \
+                (cannot find function `more` in crate `one`)";
+    assert!(done.stderr.contains(note), "{}", done.stderr);
+    // Nothing is left to race.
+    fs::remove_file(repo.path("benches/fits.rs")).unwrap();
+    repo.write("Cargo.toml", &newer);
+    let done = repo.cargo(&["HEAD", "--no-run"]);
+    done.fails_with(
+        3,
+        &["HEAD", "cannot be built with working tree's", "`more`"],
+    );
+    // Nor where a dev-dependency wants what only the other side is.
+    repo.write("benches/newer.rs", &printing("newer"));
+    let helper = "[package]\nname = \"helper\"\nversion = \"0.1.0\"\n\
+                  [dependencies]\none = { path = \"..\", version = \"0.2\" }\n";
+    repo.write("helper/Cargo.toml", helper);
+    repo.write("helper/src/lib.rs", "");
+    let later = newer.replace("version = \"0.1.0\"", "version = \"0.2.0\"");
+    let dependency = "\n[dev-dependencies]\nhelper = { path = \"helper\" }\n";
+    repo.write("Cargo.toml", &format!("{later}{dependency}"));
+    let done = repo.cargo(&["HEAD", "--no-run"]);
+    done.fails_with(3, &["newer: cargo cannot find what it needs"]);
+    assert_eq!(repo.worktrees(), 1);
+}
+
+#[test]
+fn own_benches_stay_unless_those_of_a_side_are_asked_for() {
+    needs!("git");
+    let repo = Repo::new(&BARE);
+    let manifest = format!("{}{}", BARE[0].1, entry("race"));
+    repo.commit(&[
+        ("Cargo.toml", &manifest),
+        ("benches/race.rs", &printing("first")),
+    ]);
+    repo.commit(&[
+        ("src/lib.rs", NEW),
+        ("Cargo.toml", &format!("{manifest}{}", entry("added"))),
+        ("benches/race.rs", &printing("second")),
+        ("benches/added.rs", &printing("added")),
+    ]);
+    let names = ["HEAD~1", "HEAD~1", "HEAD", "HEAD"];
+    let raced = |more: &[&str], said: [&str; 4]| {
+        let done = repo.cargo(&[&["HEAD~1..HEAD", "--no-run"], more].concat());
+        let expected: Vec<(&str, &str)> = names.into_iter().zip(said).collect();
+        assert_eq!(say(&done), pairs(&expected), "{more:?}");
+    };
+    raced(&[], ["old added", "old first", "new added", "new second"]);
+    raced(
+        &["--benches-from", "HEAD"],
+        ["old added", "old second", "new added", "new second"],
+    );
+    let done = repo.cargo(&["HEAD~1..HEAD", "--no-run", "--benches-from=HEAD~1"]);
+    let expected = [
+        ("HEAD~1", "old first"),
+        ("HEAD", "new added"),
+        ("HEAD", "new first"),
+    ];
+    assert_eq!(say(&done), pairs(&expected));
+    let done = repo.rev(&["HEAD~1", "--benches-from", "HEAD~1", "--no-run"]);
+    done.fails_with(
+        2,
+        &["--benches-from HEAD~1", "working tree is built as it is"],
+    );
+    let done = repo.cargo(&["HEAD~1", "--benches-from", "v9"]);
+    done.fails_with(2, &["--benches-from v9", "'HEAD~1' or 'HEAD'"]);
+    let build = [
+        "HEAD",
+        "--build",
+        "true",
+        "--exe",
+        "x",
+        "--benches-from",
+        "HEAD",
+    ];
+    repo.rev(&build)
+        .fails_with(2, &["--benches-from is for `cargo bench`"]);
+}
+
+#[test]
+fn a_package_of_benchmarks_that_a_commit_lacks_is_put_in_whole() {
+    needs!("git");
+    let root = "[workspace]\nresolver = \"3\"\nmembers = [\"lib\"]\n";
+    let lib = "[package]\nname = \"one\"\nversion = \"0.1.0\"\nedition = \"2024\"\n";
+    let repo = Repo::new(&[
+        ("Cargo.toml", root),
+        ("lib/Cargo.toml", lib),
+        (
+            "lib/src/lib.rs",
+            "pub fn value() -> &'static str { \"old\" }\n",
+        ),
+    ]);
+    let with = "members = [\"lib\", \"perf\"]\n\
+                [workspace.dependencies]\none = { path = \"lib\" }\n";
+    repo.write("Cargo.toml", &root.replace("members = [\"lib\"]\n", with));
+    let perf = format!(
+        "{}\n[dependencies]\none.workspace = true\n{}",
+        lib.replace("one", "perf"),
+        entry("race")
+    );
+    repo.write("perf/Cargo.toml", &perf);
+    repo.write("perf/src/lib.rs", "");
+    repo.write("perf/benches/race.rs", &printing("perf"));
+    repo.write("lib/src/lib.rs", NEW);
+    let done = repo.cargo(&["HEAD", "--no-run", "-p", "perf", "--bench", "race"]);
+    let expected = pairs(&[("HEAD", "old perf"), ("working tree", "new perf")]);
+    assert_eq!(say(&done), expected);
+}
+
+#[test]
+fn one_source_is_built_in_two_ways() {
+    needs!("git");
+    let repo = Repo::new(&PACKAGE);
+    let flags = "RUSTFLAGS=--cfg fast";
+    for (args, names) in [
+        (
+            ["--cand-env", flags, "--no-run"].as_slice(),
+            ["working tree"; 2],
+        ),
+        (
+            &["HEAD..HEAD", "--cand-env", flags, "--no-run"],
+            ["HEAD"; 2],
+        ),
+        (
+            &[
+                "HEAD..HEAD",
+                "--no-run",
+                "--cand-args",
+                "--config 'build.rustflags=\"--cfg=fast\"'",
+            ],
+            ["HEAD"; 2],
+        ),
+    ] {
+        let done = repo.cargo(args);
+        let [base, cand] = names;
+        let expected = pairs(&[(base, "old slow read"), (cand, "old fast read")]);
+        assert_eq!(say(&done), expected, "{args:?}");
+    }
+    let done = repo.cargo(&["--cand-toolchain", "+nowhere-at-all", "--no-run"]);
+    done.fails_with(2, &["nowhere-at-all"]);
+    let done = repo.cargo(&["--base-args", "stray"]);
+    done.fails_with(2, &["--base-args: ", "'stray'"]);
+    repo.cargo(&["--base-env", "stray"])
+        .fails_with(2, &["--base-env", "NAME=VALUE"]);
+    repo.cargo(&["main", "--no-run", "--", "x", "--base-args", "y"])
+        .fails_with(2, &["--base-args"]);
+}
+
+#[test]
+fn a_command_builds_the_candidate_in_its_own_way() {
+    needs!("git");
+    let repo = Repo::new(&[("value", "one\n")]);
+    let plain =
+        "printf '#!/bin/sh\\necho %s %s\\n' \"$(cat value)\" \"$HOW\" > made; chmod +x made";
+    let own = format!("HOW=$HOW-own; {plain}");
+    let exe = ["--build", plain, "--exe", "made", "--no-run"];
+    let ways = [
+        "--cand-build",
+        &own,
+        "--base-env",
+        "HOW=a",
+        "--cand-env",
+        "HOW=b",
+    ];
+    let done = repo.rev(&[&["HEAD..HEAD"], &exe[..], &ways].concat());
+    assert_eq!(
+        say(&done),
+        pairs(&[("HEAD", "one a"), ("HEAD", "one b-own")])
+    );
+    let done = repo.rev(&[&["HEAD..HEAD"], &exe[..], &["--cand-args", "-x"]].concat());
+    done.fails_with(2, &["--cand-args is for `cargo bench`"]);
+}

@@ -20,6 +20,7 @@ pub fn environment() -> Environment {
         counters: None,
         clock: None,
         neutral_links: Vec::new(),
+        builds: Vec::new(),
         debug_build: false,
         calibration: None,
     }

@@ -251,6 +251,8 @@ pub struct Analysis {
     pub warnings: Vec<Warning>,
     /// Statements of the gates beside the comparisons.
     pub gates: Gates,
+    /// How each side was built, the baseline first, where these are two ways; else empty.
+    pub builds: Vec<String>,
     /// The files each side was read from; empty where deadheat measured.
     pub sides: Vec<ResultSide>,
     /// The purpose of the processes counted in `launches`.

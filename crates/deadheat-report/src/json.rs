@@ -44,6 +44,7 @@ fn whole(analysis: &Analysis) -> Object {
     let source = Source::of(analysis);
     let note = analysis.calibration.as_ref();
     let compared = |one: &Comparison| comparison(one, source);
+    let builds: Vec<Json> = analysis.builds.iter().map(Json::from).collect();
     let object = Object::new()
         .with("schema", SCHEMA)
         .with(
@@ -66,6 +67,7 @@ fn whole(analysis: &Analysis) -> Object {
         )
         .with_some("failures", some(&analysis.failures, failed))
         .with_some("left_out", some(&analysis.left_out, left_out))
+        .with_some("builds", (!builds.is_empty()).then_some(builds))
         .with_some("sides", some(&analysis.sides, side_files))
         .with_some(
             "warnings",

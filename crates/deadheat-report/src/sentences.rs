@@ -403,6 +403,22 @@ pub fn rests_on(comparisons: &[Comparison], source: Source) -> Option<String> {
 /// The word in place of the verdict of a benchmark that failed, in a table cell.
 pub const FAILED_CELL: &str = "failed";
 
+/// How the sides were built, where these are two ways.
+pub(crate) fn built(builds: &[String], glyphs: Glyphs) -> Option<String> {
+    let way = |way: &String| match way.is_empty() {
+        true => "plainly".to_owned(),
+        false => format!("with {}", shown(way, 200, glyphs)),
+    };
+    match builds {
+        [baseline, candidate] => Some(format!(
+            "built in two ways, and a difference may be of these: the baseline {}, the candidate {}.",
+            way(baseline),
+            way(candidate)
+        )),
+        _ => None,
+    }
+}
+
 /// The verdict in a table cell; where it holds for more than the binaries as linked, it says so.
 pub fn verdict_cell(comparison: &Comparison) -> String {
     let word = verdict_word(comparison);

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use deadheat_build::{
-    BuildError, CommandBuild, Interruption, Note, Recipe, Request, Revisions, Side, Sides, build,
+    BenchesFrom, BuildError, CommandBuild, Interruption, Note, Recipe, Request, Revisions, Side,
+    Sides, build,
 };
 use tempfile::TempDir;
 
@@ -106,11 +107,13 @@ impl Repo {
         let recipe = Recipe::Command(CommandBuild {
             command: command.to_owned(),
             executables: executables.iter().map(PathBuf::from).collect(),
+            variables: Vec::new(),
         });
         let request = Request {
             directory: &self.path(folder),
             revisions: &Revisions::parse(revisions).unwrap(),
-            recipe: &recipe,
+            recipes: [&recipe; 2],
+            benches: BenchesFrom::Own,
         };
         let mut notes = Vec::new();
         let sides = build(&request, Interruption(stop), &mut |note| notes.push(note));

@@ -45,6 +45,9 @@ pub struct BenchOptions {
     /// How they are raced and judged, by the command line.
     #[command(flatten)]
     pub design: SettingsArgs<{ Front::Bench as usize }>,
+    /// How each side was built, where these are two ways.
+    #[arg(skip)]
+    pub builds: Vec<String>,
     /// What is asked of the benchmarks, once the rules file is read.
     #[arg(skip)]
     pub rules: Rules,
@@ -132,6 +135,7 @@ impl BenchOptions {
             program: None,
             shown: self.nocapture,
             placements: placements(settings.placement),
+            builds: self.builds.clone(),
             settings,
             save: self.save.clone(),
             folder: PathBuf::new(),

@@ -60,6 +60,7 @@ object! { Environment {
     clock: omit,
     debug_build: omit,
     neutral_links: omit,
+    builds: omit,
     calibration: inline,
 } }
 

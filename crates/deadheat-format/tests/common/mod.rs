@@ -260,6 +260,7 @@ pub fn program_header() -> RunHeader {
         },
         environment: Environment {
             clock: None,
+            builds: vec![String::new(), "--features fast".to_owned()],
             debug_build: false,
             ..functions.environment
         },

@@ -377,6 +377,8 @@ impl<'a> Run<'a> {
         let warnings = WarningText::of_run(&self.analysis.warnings, self.source, self.glyphs);
         let mut notes = WarningText::notes(warnings);
         notes.splice(..0, self.ending());
+        let built = sentences::built(&self.analysis.builds, self.glyphs);
+        notes.extend(built.map(|text| Note::of(Severity::Note, text)));
         notes
     }
 

@@ -175,6 +175,7 @@ pub fn header() -> RunHeader {
                 matched: None,
                 random_addresses: false,
             }],
+            builds: Vec::new(),
             calibration: None,
         },
         tick_ns: None,

@@ -222,6 +222,7 @@ pub fn analysis(comparisons: Vec<Comparison>) -> Analysis {
         overall: Vec::new(),
         warnings: Vec::new(),
         gates: Gates::default(),
+        builds: Vec::new(),
         sides: Vec::new(),
         processes: Processes::Launches,
         launches: 93,

@@ -88,3 +88,22 @@ fn the_line_stands_below_the_table_and_what_the_gates_say_still_comes_last() {
         "{text}"
     );
 }
+
+#[test]
+fn two_ways_to_build_are_told_in_every_shape() {
+    let mut analysis = race();
+    analysis.builds = vec![String::new(), "--features fast".to_owned()];
+    let said = "built in two ways, and a difference may be of these: the baseline plainly, the \
+                candidate with --features fast.";
+    for told in [
+        to_text(&analysis, &TextOptions::default()),
+        to_markdown(&analysis),
+        to_comment(&analysis, Some(&header()), &CommentOptions::default()),
+        to_page(&analysis, &header()),
+    ] {
+        let told = on_one_line(&told).to_lowercase();
+        assert_eq!(told.matches(said).count(), 1, "{told}");
+    }
+    let json: Value = serde_json::from_str(&to_json(&analysis)).unwrap();
+    assert_eq!(json["builds"][1], "--features fast");
+}

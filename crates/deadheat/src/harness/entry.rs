@@ -136,6 +136,7 @@ fn worker_race(
         settings,
         save: arguments.save.clone(),
         folder: PathBuf::new(),
+        builds: Vec::new(),
         placements: LinkProgram::by(
             placement,
             std::env::var_os(PLACEMENTS_VARIABLE).map(PathBuf::from),

@@ -95,6 +95,7 @@ pub fn race_benchmarks(
         origin: Origin::Race,
         environment: contenders.known_of(Environment {
             neutral_links,
+            builds: race.builds.clone(),
             debug_build: race.program.is_some() && cfg!(debug_assertions),
             #[cfg(feature = "reports")]
             calibration: super::known_calibration::known(&machine, &plan),

@@ -34,6 +34,8 @@ pub struct BenchmarkRace {
     /// The program that makes neutral links, if replicates are to run on some:
     /// one that understands `placements EXECUTABLE SEED…`.
     pub placements: Option<LinkProgram>,
+    /// How each side was built, where these are two ways; else empty.
+    pub builds: Vec<String>,
 }
 
 /// A benchmark that a bench target offers to race.

@@ -79,6 +79,11 @@ pub struct Analysis {
     #[serde(default)]
     #[schemars(length(min = 1))]
     left_out: Optional<Vec<LeftOut>>,
+    /// How each side was built, the baseline first; absent unless these are
+    /// two ways.
+    #[serde(default)]
+    #[schemars(length(equal = 2))]
+    builds: Optional<Vec<String>>,
     /// Of saved results: the files that each side was read from, the baseline
     /// first; absent where deadheat measured.
     #[serde(default)]

@@ -1,0 +1,286 @@
+//! Options that say how the sides of a race of revisions are built: with whose benchmarks, and in
+//! which ways where these are two.
+
+use std::ffi::OsString;
+
+use clap::{Args, Parser};
+use deadheat::parts::exit::Failure;
+use deadheat_build::{BenchesFrom, CargoBuild, Revisions, Variables};
+
+use crate::cargo_arguments::{Arguments, Bench};
+
+/// Options of builds, for `deadheat rev` and `cargo deadheat` alike.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+pub struct BuildOptions {
+    /// Build both sides with the bench targets of this one, BASE or HEAD [default: each has its
+    /// own, and BASE those of HEAD that it lacks]
+    #[arg(long, value_name = "REV", help_heading = "Build")]
+    benches_from: Option<String>,
+    /// Options of cargo bench for the baseline alone
+    #[arg(
+        long,
+        value_name = "ARGS",
+        help_heading = "Build",
+        allow_hyphen_values = true
+    )]
+    base_args: Option<String>,
+    /// The same for the candidate
+    #[arg(
+        long,
+        value_name = "ARGS",
+        help_heading = "Build",
+        allow_hyphen_values = true
+    )]
+    cand_args: Option<String>,
+    /// A variable of the environment for the build of the baseline (may be repeated)
+    #[arg(long, value_name = "NAME=VALUE", value_parser = variable, help_heading = "Build")]
+    base_env: Vec<(String, String)>,
+    /// The same for the candidate
+    #[arg(long, value_name = "NAME=VALUE", value_parser = variable, help_heading = "Build")]
+    cand_env: Vec<(String, String)>,
+    /// The toolchain of rustup that builds the baseline
+    #[arg(long, value_name = "NAME", help_heading = "Build")]
+    base_toolchain: Option<String>,
+    /// The same for the candidate
+    #[arg(long, value_name = "NAME", help_heading = "Build")]
+    cand_toolchain: Option<String>,
+}
+
+fn variable(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("write NAME=VALUE".to_owned()),
+    }
+}
+
+/// Those of `cargo deadheat`, which stand among the options of cargo.
+#[derive(Debug, Parser)]
+#[command(name = "cargo deadheat", disable_help_flag = true)]
+struct Words {
+    #[command(flatten)]
+    options: BuildOptions,
+}
+
+/// The options of one side.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Way<'a> {
+    arguments: Option<&'a str>,
+    variables: &'a [(String, String)],
+    toolchain: Option<&'a str>,
+    /// Instead of the command of both sides.
+    command: Option<&'a str>,
+}
+
+impl BuildOptions {
+    /// Reads those of `cargo deadheat`.
+    pub fn read(words: &[OsString]) -> Self {
+        let name = OsString::from("cargo deadheat");
+        Words::parse_from(std::iter::once(&name).chain(words)).options
+    }
+
+    /// Returns whether one of them needs cargo.
+    pub fn needs_cargo(&self) -> Option<&'static str> {
+        [
+            ("--benches-from", self.benches_from.is_some()),
+            ("--base-args", self.base_args.is_some()),
+            ("--cand-args", self.cand_args.is_some()),
+            ("--base-toolchain", self.base_toolchain.is_some()),
+            ("--cand-toolchain", self.cand_toolchain.is_some()),
+        ]
+        .into_iter()
+        .find_map(|(option, is_given)| is_given.then_some(option))
+    }
+
+    /// The variables of both sides.
+    pub fn variables(&self) -> [Variables; 2] {
+        [self.base_env.clone(), self.cand_env.clone()]
+    }
+
+    fn sides<'a>(&'a self, command: Option<&'a str>) -> [Way<'a>; 2] {
+        let base = Way {
+            arguments: self.base_args.as_deref(),
+            variables: &self.base_env,
+            toolchain: self.base_toolchain.as_deref(),
+            command: None,
+        };
+        let cand = Way {
+            arguments: self.cand_args.as_deref(),
+            variables: &self.cand_env,
+            toolchain: self.cand_toolchain.as_deref(),
+            command,
+        };
+        [base, cand]
+    }
+
+    /// The ways in words, where they are two. `command` is that of the candidate, where it has one
+    /// of its own.
+    pub fn in_words(&self, command: Option<&str>) -> Vec<String> {
+        let [base, cand] = self.sides(command);
+        if base == cand {
+            return Vec::new();
+        }
+        vec![base.in_words(), cand.in_words()]
+    }
+
+    /// The side whose benches both are built with.
+    pub fn benches(&self, revisions: &Revisions) -> Result<BenchesFrom, Failure> {
+        let Some(named) = &self.benches_from else {
+            return Ok(BenchesFrom::Own);
+        };
+        let [base, head] = revisions.names();
+        if *named == base {
+            Ok(BenchesFrom::Baseline)
+        } else if *named == head || (revisions.head.is_none() && named == "HEAD") {
+            Ok(BenchesFrom::Candidate)
+        } else {
+            Err(Failure::Usage(format!(
+                "--benches-from {named}: name a side of the race, '{base}' or '{}'",
+                revisions.head.as_deref().unwrap_or("HEAD")
+            )))
+        }
+    }
+
+    /// The builds of both sides by cargo, which have `both` in common.
+    pub fn cargo_builds(&self, both: &CargoBuild) -> Result<[CargoBuild; 2], Failure> {
+        let [base, cand] = self.sides(None);
+        Ok([
+            base.cargo_build(both, "--base-args")?,
+            cand.cargo_build(both, "--cand-args")?,
+        ])
+    }
+}
+
+impl Way<'_> {
+    fn in_words(&self) -> String {
+        let mut words: Vec<String> = Vec::new();
+        words.extend(self.command.map(|command| format!("`{command}`")));
+        words.extend(self.toolchain.map(|name| match name.starts_with('+') {
+            true => name.to_owned(),
+            false => format!("+{name}"),
+        }));
+        let variables = self.variables.iter();
+        words.extend(variables.map(|(name, value)| format!("{name}={value}")));
+        words.extend(self.arguments.map(str::to_owned));
+        words.join(" ")
+    }
+
+    fn cargo_build(&self, both: &CargoBuild, option: &str) -> Result<CargoBuild, Failure> {
+        let mut build = both.clone();
+        build.toolchain = self.toolchain.map(str::to_owned);
+        build.variables = self.variables.to_vec();
+        let Some(arguments) = self.arguments else {
+            return Ok(build);
+        };
+        let words = shell_words::split(arguments)
+            .map_err(|problem| Failure::Usage(format!("{option}: {problem}")))?;
+        let words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
+        let stray = |what: &str| {
+            Failure::Usage(format!(
+                "{option}: options of `cargo bench` that say what is built stand there, and \
+                 '{what}' is none"
+            ))
+        };
+        let bench = match Arguments::read(&words) {
+            Arguments::Bench(bench) => bench,
+            Arguments::Stray(word) => return Err(stray(&word)),
+            Arguments::Help | Arguments::Version => return Err(stray(arguments)),
+        };
+        let Bench {
+            base,
+            target_dir,
+            metadata,
+            building,
+            ways,
+            no_run,
+            message_format,
+            race,
+        } = bench;
+        if let Some(word) = &base {
+            return Err(stray(word));
+        }
+        let is_more = no_run || message_format || !race.is_empty() || !ways.is_empty();
+        if is_more || target_dir.is_some() {
+            return Err(stray(arguments));
+        }
+        build.arguments.extend(building);
+        build.metadata.extend(metadata);
+        Ok(build)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(words: &[&str]) -> BuildOptions {
+        let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+        BuildOptions::read(&words)
+    }
+
+    fn both() -> CargoBuild {
+        CargoBuild {
+            cargo: "cargo".into(),
+            program: "/p".into(),
+            arguments: vec!["-p".into(), "one".into()],
+            target_dir: None,
+            metadata: vec![],
+            toolchain: None,
+            variables: vec![],
+        }
+    }
+
+    #[test]
+    fn cargo_deadheat_knows_them_all() {
+        let command = <Words as clap::CommandFactory>::command();
+        let options = command.get_arguments().filter_map(clap::Arg::get_long);
+        assert_eq!(
+            options.collect::<Vec<_>>(),
+            crate::cargo_arguments::OF_BUILDS
+        );
+    }
+
+    #[test]
+    fn a_side_is_built_with_what_both_have_and_with_its_own() {
+        let options = read(&[
+            "--base-args",
+            "--features 'a b'",
+            "--cand-env=RUSTFLAGS=-C target-cpu=native",
+            "--cand-toolchain",
+            "+nightly",
+        ]);
+        let [base, cand] = options.cargo_builds(&both()).unwrap();
+        assert_eq!(base.arguments, ["-p", "one", "--features", "a b"]);
+        assert_eq!(cand.arguments, ["-p", "one"]);
+        assert_eq!(cand.toolchain.as_deref(), Some("+nightly"));
+        let words = [
+            "--features 'a b'",
+            "+nightly RUSTFLAGS=-C target-cpu=native",
+        ];
+        assert_eq!(options.in_words(None), words);
+        assert!(read(&[]).in_words(None).is_empty());
+        assert_eq!(read(&[]).in_words(Some("make")), ["", "`make`"]);
+    }
+
+    #[test]
+    fn what_is_not_built_is_refused_by_its_option() {
+        for arguments in ["stray", "--no-run", "-- x", "--target-dir t", "'", "--help"] {
+            let options = read(&["--cand-args", arguments]);
+            let Err(Failure::Usage(text)) = options.cargo_builds(&both()) else {
+                panic!("{arguments} passed");
+            };
+            assert!(text.starts_with("--cand-args: "), "{text}");
+        }
+    }
+
+    #[test]
+    fn benches_are_those_of_one_side_by_its_name() {
+        let of = |name: &str, revisions: &str| {
+            let revisions = Revisions::parse(revisions).unwrap();
+            read(&["--benches-from", name]).benches(&revisions)
+        };
+        assert_eq!(of("HEAD", "main").unwrap(), BenchesFrom::Candidate);
+        assert_eq!(of("main", "main").unwrap(), BenchesFrom::Baseline);
+        assert_eq!(of("b", "a..b").unwrap(), BenchesFrom::Candidate);
+        assert!(of("HEAD", "a..b").is_err());
+    }
+}
