@@ -113,6 +113,14 @@ pub enum BuildError {
         "{0}: `cargo bench` builds no bench target here; name a package with -p, or add a [[bench]]"
     )]
     NoBench(String),
+    /// A package of Go has no tests, and no benchmarks with them.
+    #[error("{revision}: the package {package} has no test files, and benchmarks stand in these")]
+    NoTests {
+        /// The side.
+        revision: String,
+        /// Its import path, or the pattern that fits none.
+        package: String,
+    },
     /// Git would not do something it should.
     #[error("{revision}: `git {command}` failed: {said}")]
     Git {
@@ -162,7 +170,7 @@ impl BuildError {
             | Self::NoExe(_)
             | Self::NoBench(_)
             | Self::Cargo(CargoError::TargetDir { .. } | CargoError::NoPackage) => Fault::Request,
-            Self::Failed { .. } | Self::NoExecutable { .. } => Fault::Side,
+            Self::Failed { .. } | Self::NoExecutable { .. } | Self::NoTests { .. } => Fault::Side,
             Self::Interrupted => Fault::Interruption,
             _ => Fault::Internal,
         }

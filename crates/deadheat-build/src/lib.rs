@@ -12,6 +12,7 @@
 mod artifacts;
 mod disk;
 mod error;
+mod go;
 mod home;
 mod key;
 mod note;
@@ -25,6 +26,7 @@ mod tree;
 
 pub use disk::bytes_below;
 pub use error::{BuildError, CargoError, Fault};
+pub use go::GoBuild;
 pub use note::Note;
 pub use recipe::{CargoBuild, CommandBuild, Recipe, WRAPPED, stand_in, target_dir};
 pub use repository::{Revisions, RevisionsError};

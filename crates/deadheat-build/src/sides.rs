@@ -7,6 +7,7 @@ use deadheat_link::{LinkRecord, Roles, drop_unneeded};
 
 use crate::artifacts::{Seed, prune};
 use crate::error::BuildError;
+use crate::go::GoSite;
 use crate::home::Home;
 use crate::key::{Elsewhere, Ingredients};
 use crate::note::Note;
@@ -133,6 +134,16 @@ impl<'a> Builder<'a> {
                     ingredients.add("executable", path);
                 }
             }
+            Recipe::Go(build) => {
+                ingredients.add("by", "go");
+                for package in &build.packages {
+                    ingredients.add("package", package);
+                }
+                let here = repository.top.join(&repository.inside);
+                compiler = build.version(&here, &repository.interruption)?;
+                ingredients.add("compiler", &compiler);
+                ingredients.add("settings", build.settings(&here, &repository.interruption)?);
+            }
         }
         Ok(Self {
             repository,
@@ -150,8 +161,45 @@ impl<'a> Builder<'a> {
         let top = &self.repository.top;
         let directory = top.join(&self.repository.inside);
         let interruption = &self.repository.interruption;
+        let mut place = None;
         let executables = match self.recipe {
             Recipe::Command(build) => build.run(revision, &directory, interruption, None)?,
+            Recipe::Go(build) => {
+                let home = Home::of_working_tree(top);
+                home.create(top)?;
+                let key = self.ingredients.key(&Commit::working_tree());
+                let mut waiting = || {
+                    (self.tell)(Note::Waiting {
+                        revision: revision.to_owned(),
+                    });
+                };
+                let (slot, index) = Slot::open(&home.folder, &key, interruption, &mut waiting)?;
+                let site = GoSite {
+                    revision,
+                    top,
+                    directory,
+                    made: slot.folder.join("target"),
+                    toolchain: &self.compiler,
+                    lock: Some(&slot.lock),
+                };
+                let built = match build.run(&site, interruption) {
+                    Ok(built) => built,
+                    Err(error) => {
+                        if index.is_none() {
+                            // What stays goes before the next build.
+                            let _ = slot.clear();
+                        }
+                        return Err(error);
+                    }
+                };
+                let at = BuildError::at(&slot.folder);
+                let mut index = index.unwrap_or_else(|| Index::new(&slot.folder, revision));
+                index.executables.clone_from(&built.executables);
+                index.write().map_err(at)?;
+                slot.share().map_err(BuildError::at(&slot.folder))?;
+                place = Some(slot);
+                built.executables
+            }
             Recipe::Cargo(build) => {
                 let named = build.target_dir.as_deref();
                 let target = target_dir(&build.cargo, &directory, named, &build.metadata)?;
@@ -174,7 +222,7 @@ impl<'a> Builder<'a> {
             name: revision.to_owned(),
             executables,
             was_kept: false,
-            _slot: None,
+            _slot: place,
         })
     }
 
@@ -219,7 +267,7 @@ impl<'a> Builder<'a> {
     /// Returns true if the executables still have the records they were built with.
     fn is_recorded(&self, slot: &Slot) -> Result<bool, BuildError> {
         match self.recipe {
-            Recipe::Command(_) => Ok(true),
+            Recipe::Command(_) | Recipe::Go(_) => Ok(true),
             Recipe::Cargo(build) => {
                 let target = slot.folder.join("target");
                 let roles = Roles::give(&target, &build.program)?;
@@ -289,6 +337,19 @@ impl<'a> Builder<'a> {
         let (revision, interruption) = (&*commit.name, &self.repository.interruption);
         index.executables = match self.recipe {
             Recipe::Command(build) => build.run(revision, &directory, interruption, tree.lock())?,
+            Recipe::Go(build) => {
+                let site = GoSite {
+                    revision,
+                    top: &tree.path,
+                    directory,
+                    made: folder.join("target"),
+                    toolchain: &self.compiler,
+                    lock: tree.lock(),
+                };
+                let built = build.run(&site, interruption)?;
+                index.elsewhere = built.elsewhere.into_iter().map(Elsewhere::now).collect();
+                built.executables
+            }
             Recipe::Cargo(build) => {
                 let target = folder.join("target");
                 if let Some(seed) = &self.seed {

@@ -7,12 +7,12 @@ use clap::{Args, CommandFactory, Parser};
 use deadheat::parts::answer::to_stdout;
 use deadheat::parts::engine::Interrupts;
 use deadheat::parts::exit::{Failure, Status};
-use deadheat::parts::model::Program;
+use deadheat::parts::model::{Harness, Program};
 use deadheat::parts::pairing::Target;
 use deadheat::parts::terminal::to_stderr;
 use deadheat_build::{
-    BuildError, CargoBuild, CommandBuild, Fault, Interruption, Recipe, Request, Revisions, Side,
-    Sides, build,
+    BuildError, CargoBuild, CommandBuild, Fault, GoBuild, Interruption, Recipe, Request, Revisions,
+    Side, Sides, build,
 };
 
 use crate::bench::{BenchOptions, Entrants, race};
@@ -24,7 +24,8 @@ Examples:
   deadheat rev main
   deadheat rev HEAD~1 parse --margin 2% -- --bench text
   deadheat rev v1.0..v1.1 -- -p parser --features simd
-  deadheat rev main --build 'make bench' --exe build/bench";
+  deadheat rev main --build 'make bench' --exe build/bench
+  deadheat rev main --go ./parse -- -test.cpu=4";
 
 /// Options of `deadheat rev`.
 #[derive(Debug, Args)]
@@ -46,6 +47,15 @@ pub struct RevArgs {
     /// An executable with benchmarks that --build makes (may be repeated)
     #[arg(long, value_name = "PATH", help_heading = "Build", requires = "build")]
     exe: Vec<PathBuf>,
+    /// Build the test executable of this package of Go on both sides, and race its benchmarks (may
+    /// be repeated)
+    #[arg(
+        long,
+        value_name = "PACKAGE",
+        help_heading = "Build",
+        conflicts_with = "build"
+    )]
+    go: Vec<String>,
     /// Build both sides, tell where the executables are, and race nothing
     #[arg(long, help_heading = "Build")]
     no_run: bool,
@@ -56,7 +66,7 @@ pub struct RevArgs {
     #[command(flatten)]
     options: BenchOptions,
 
-    /// Options of cargo bench that say what is built
+    /// Options of cargo bench that say what is built; with --go, arguments of the executables
     #[arg(last = true, value_name = "CARGO BENCH ARGS")]
     cargo: Vec<OsString>,
 }
@@ -65,6 +75,9 @@ pub struct RevArgs {
 pub fn rev(mut args: RevArgs) -> Result<Status, Failure> {
     args.options.filters = std::mem::take(&mut args.filters);
     args.options.read_rules()?;
+    if !args.go.is_empty() {
+        return args.go_race();
+    }
     let Some(command) = args.build else {
         return args.cargo_race()?.race();
     };
@@ -73,10 +86,19 @@ pub fn rev(mut args: RevArgs) -> Result<Status, Failure> {
         executables: args.exe,
     });
     let sides = built(&args.revisions, &recipe, "")?;
-    raced(&sides, (!args.no_run).then_some(&args.options))
+    raced(&sides, &[], (!args.no_run).then_some(&args.options))
 }
 
 impl RevArgs {
+    fn go_race(mut self) -> Result<Status, Failure> {
+        self.options.harness.get_or_insert(Harness::Go);
+        let recipe = Recipe::Go(GoBuild { packages: self.go });
+        let arguments = self.cargo.iter().map(|word| word.to_string_lossy());
+        let arguments: Vec<String> = arguments.map(Into::into).collect();
+        let sides = built(&self.revisions, &recipe, "")?;
+        raced(&sides, &arguments, (!self.no_run).then_some(&self.options))
+    }
+
     fn cargo_race(self) -> Result<CargoRace, Failure> {
         let bench = match Arguments::read(&self.cargo) {
             Arguments::Bench(bench) => bench,
@@ -180,14 +202,18 @@ impl CargoRace {
             metadata: self.bench.metadata,
         });
         let sides = built(&self.revisions, &recipe, self.hint)?;
-        raced(&sides, self.options.as_ref())
+        raced(&sides, &[], self.options.as_ref())
     }
 }
 
-/// Races what was built, or tells where it is.
-fn raced(sides: &Sides, options: Option<&BenchOptions>) -> Result<Status, Failure> {
+/// Races what was built, with these arguments, or tells where it is.
+fn raced(
+    sides: &Sides,
+    arguments: &[String],
+    options: Option<&BenchOptions>,
+) -> Result<Status, Failure> {
     match options {
-        Some(options) => race(&entrants(sides), options),
+        Some(options) => race(&entrants(sides, arguments), options),
         None => {
             to_stdout(&places(sides))?;
             Ok(Status::Done)
@@ -196,13 +222,14 @@ fn raced(sides: &Sides, options: Option<&BenchOptions>) -> Result<Status, Failur
 }
 
 /// Executables of the same name race against each other.
-fn entrants(sides: &Sides) -> Entrants {
+fn entrants(sides: &Sides, arguments: &[String]) -> Entrants {
     let [old, new] = [&sides.baseline, &sides.candidate];
     let named = |side: &Side, name: &str| {
         let found = side.executables.iter().find(|one| one.name == name)?;
         Some(Program {
             executable: found.path.clone(),
-            arguments: Vec::new(),
+            arguments: arguments.to_vec(),
+            directory: found.directory.clone(),
         })
     };
     let mut names: Vec<&str> = Vec::new();
