@@ -248,8 +248,8 @@ fn leaves<'a>(names: &'a [&'a str]) -> impl Iterator<Item = String> + 'a {
 fn reason(printed: &str, verdict: &str) -> Option<String> {
     let lines: Vec<&str> = printed.lines().collect();
     let at = lines.iter().position(|line| line.starts_with(verdict))?;
-    let begins = |line: &&str| line.starts_with("    ") && !line[4..].starts_with(' ');
-    let first = lines[..at].iter().rposition(|line| begins(&line))?;
+    let begins = |line: &str| line.starts_with("    ") && !line[4..].starts_with(' ');
+    let first = lines[..at].iter().rposition(|line| begins(line))?;
     let said = lines[first..at].iter().map(|line| line.trim());
     Some(said.collect::<Vec<_>>().join(" | "))
 }
