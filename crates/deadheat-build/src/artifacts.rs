@@ -102,7 +102,11 @@ impl Messages {
                     _ => format!("{}/{target}", package(&message.package_id)),
                 };
                 let path = path.to_path_buf();
-                Executable { name, path }
+                Executable {
+                    name,
+                    path,
+                    directory: None,
+                }
             })
             .collect();
         kept.sort_by(|a, b| a.name.cmp(&b.name));

@@ -144,6 +144,14 @@ pub enum BuildError {
         "{0}: `cargo bench` builds no bench target here; name a package with -p, or add a [[bench]]"
     )]
     NoBench(String),
+    /// A package of Go has no tests, and no benchmarks with them.
+    #[error("{revision}: the package {package} has no test files, and benchmarks stand in these")]
+    NoTests {
+        /// The side.
+        revision: String,
+        /// Its import path, or the pattern that fits none.
+        package: String,
+    },
     /// Git would not do something it should.
     #[error("{revision}: `git {command}` failed: {said}")]
     Git {
@@ -196,9 +204,10 @@ impl BuildError {
             | Self::BenchesForWorkingTree(_)
             | Self::NoToolchain { .. }
             | Self::Cargo(CargoError::TargetDir { .. } | CargoError::NoPackage) => Fault::Request,
-            Self::Failed { .. } | Self::NoExecutable { .. } | Self::BenchesDoNotFit { .. } => {
-                Fault::Side
-            }
+            Self::Failed { .. }
+            | Self::NoExecutable { .. }
+            | Self::NoTests { .. }
+            | Self::BenchesDoNotFit { .. } => Fault::Side,
             Self::Interrupted => Fault::Interruption,
             _ => Fault::Internal,
         }

@@ -24,7 +24,7 @@ pub(crate) struct Home {
 
 impl Home {
     /// The place where a commit is to be built: in `.deadheat/builds` at the top of the working
-    /// tree. Only where cargo would there take configuration of the working tree for that of the
+    /// tree. Only where cargo or Go would there take files of the working tree for those of the
     /// commit, in the user's cache.
     pub(crate) fn of(repository: &Repository<'_>, commit: &Commit) -> Result<Self, BuildError> {
         let top = &repository.top;
@@ -64,6 +64,11 @@ impl Home {
         Some(Self {
             folder: cache.join("deadheat").join("builds").join(name),
         })
+    }
+
+    /// The place of builds of the working tree that have none of their own.
+    pub(crate) fn of_working_tree(top: &Path) -> Self {
+        Self::inside(top)
     }
 
     /// All there may be for this working tree.
@@ -142,9 +147,14 @@ impl Home {
     }
 }
 
-/// Returns true if cargo, building a commit below the top of the working tree, would read files
-/// that belong to the sources of the working tree.
+/// Returns true if cargo or Go, building a commit below the top of the working tree, would read
+/// files that belong to the sources of the working tree.
 fn sees_the_working_tree(repository: &Repository<'_>, commit: &Commit) -> Result<bool, BuildError> {
+    for file in ["go.mod", "go.work"].map(Path::new) {
+        if repository.top.join(file).exists() && repository.file_of(commit, file)?.is_none() {
+            return Ok(true);
+        }
+    }
     // Files that git does not know are the user's own, and meant for all.
     let configuration = [".cargo/config.toml", ".cargo/config"];
     let exists = |file: &&str| repository.top.join(file).exists();

@@ -12,6 +12,7 @@ use serde::Deserialize;
 
 use crate::artifacts::Messages;
 use crate::error::{BuildError, CargoError};
+use crate::go::GoBuild;
 use crate::note::Note;
 use crate::repository::{Repository, forget_the_repository};
 use crate::slot::Executable;
@@ -24,6 +25,8 @@ pub enum Recipe {
     Cargo(CargoBuild),
     /// By a command of the user's.
     Command(CommandBuild),
+    /// By `go test -c`.
+    Go(GoBuild),
 }
 
 /// The variable that names the wrapper of rustc that the user had.
@@ -499,7 +502,13 @@ impl CommandBuild {
                     Err(_) => "is not there; --exe names what --build makes",
                     Ok(about) if !about.is_file() => "is no file",
                     Ok(about) if about.permissions().mode() & 0o111 == 0 => "is not executable",
-                    Ok(_) => return Ok(Executable { name, path }),
+                    Ok(_) => {
+                        return Ok(Executable {
+                            name,
+                            path,
+                            directory: None,
+                        });
+                    }
                 };
                 Err(BuildError::NoExecutable {
                     revision: revision.to_owned(),

@@ -133,6 +133,14 @@ pub(crate) struct Commit {
 }
 
 impl Commit {
+    /// The working tree, as far as it goes into the name of a build: hexadecimal, as of a commit.
+    pub(crate) fn working_tree() -> Self {
+        Self {
+            name: Revisions::WORKING_TREE.to_owned(),
+            id: "0".repeat(40),
+        }
+    }
+
     /// The id as people read it.
     pub(crate) fn short(&self) -> &str {
         self.id.get(..8).unwrap_or(&self.id)

@@ -9,6 +9,7 @@ use deadheat_link::{LinkRecord, Roles, drop_unneeded};
 use crate::artifacts::{Messages, Seed, prune};
 use crate::benches::{BenchTarget, BenchesFrom, Donor, Overlay};
 use crate::error::BuildError;
+use crate::go::GoSite;
 use crate::home::Home;
 use crate::key::{Elsewhere, Ingredients};
 use crate::note::Note;
@@ -185,6 +186,17 @@ impl<'a> Way<'a> {
                 }
                 &build.variables
             }
+            Recipe::Go(build) => {
+                ingredients.add("by", "go");
+                for package in &build.packages {
+                    ingredients.add("package", package);
+                }
+                let here = repository.top.join(&repository.inside);
+                compiler = build.version(&here, &repository.interruption)?;
+                ingredients.add("compiler", &compiler);
+                ingredients.add("settings", build.settings(&here, &repository.interruption)?);
+                &build.variables
+            }
         };
         for (name, value) in variables {
             ingredients.add("own variable", name);
@@ -225,9 +237,45 @@ impl Builder<'_> {
         let top = &self.repository.top;
         let directory = top.join(&self.repository.inside);
         let interruption = &self.repository.interruption;
-        let mut benches = Vec::new();
+        let (mut benches, mut place) = (Vec::new(), None);
         let executables = match way.recipe {
             Recipe::Command(build) => build.run(revision, &directory, interruption, None)?,
+            Recipe::Go(build) => {
+                let home = Home::of_working_tree(top);
+                home.create(top)?;
+                let key = way.ingredients.key(&Commit::working_tree());
+                let mut waiting = || {
+                    (self.tell)(Note::Waiting {
+                        revision: revision.to_owned(),
+                    });
+                };
+                let (slot, index) = Slot::open(&home.folder, &key, interruption, &mut waiting)?;
+                let site = GoSite {
+                    revision,
+                    top,
+                    directory,
+                    made: slot.folder.join("target"),
+                    toolchain: &way.compiler,
+                    lock: Some(&slot.lock),
+                };
+                let built = match build.run(&site, interruption) {
+                    Ok(built) => built,
+                    Err(error) => {
+                        if index.is_none() {
+                            // What stays goes before the next build.
+                            let _ = slot.clear();
+                        }
+                        return Err(error);
+                    }
+                };
+                let at = BuildError::at(&slot.folder);
+                let mut index = index.unwrap_or_else(|| Index::new(&slot.folder, revision));
+                index.executables.clone_from(&built.executables);
+                index.write().map_err(at)?;
+                slot.share().map_err(BuildError::at(&slot.folder))?;
+                place = Some(slot);
+                built.executables
+            }
             Recipe::Cargo(build) => {
                 let named = build.target_dir.as_deref();
                 let mut target = target_dir(&build.cargo, &directory, named, &build.metadata)?;
@@ -259,7 +307,7 @@ impl Builder<'_> {
             was_kept: false,
             sources: top.clone(),
             benches,
-            _slot: None,
+            _slot: place,
         })
     }
 
@@ -387,6 +435,19 @@ impl Builder<'_> {
         let (revision, interruption) = (&*commit.name, &self.repository.interruption);
         index.executables = match way.recipe {
             Recipe::Command(build) => build.run(revision, &directory, interruption, tree.lock())?,
+            Recipe::Go(build) => {
+                let site = GoSite {
+                    revision,
+                    top: &tree.path,
+                    directory,
+                    made: folder.join("target"),
+                    toolchain: &way.compiler,
+                    lock: tree.lock(),
+                };
+                let built = build.run(&site, interruption)?;
+                index.elsewhere = built.elsewhere.into_iter().map(Elsewhere::now).collect();
+                built.executables
+            }
             Recipe::Cargo(build) => {
                 let target = folder.join("target");
                 if let Some(seed) = &self.seed {
@@ -544,7 +605,7 @@ impl Builder<'_> {
 /// Returns true if the executables still have the records they were built with.
 fn is_recorded(way: &Way<'_>, slot: &Slot) -> Result<bool, BuildError> {
     match way.recipe {
-        Recipe::Command(_) => Ok(true),
+        Recipe::Command(_) | Recipe::Go(_) => Ok(true),
         Recipe::Cargo(build) => {
             let target = slot.folder.join("target");
             let roles = Roles::give(&target, &build.program)?;

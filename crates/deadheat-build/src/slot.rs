@@ -3,7 +3,7 @@
 //! ```text
 //! KEY.lock         held by all who use the build; by one alone while it is made or removed
 //! KEY/tree/        the sources of the commit, unknown to git once they are built
-//! KEY/target/      what cargo made of them
+//! KEY/target/      what cargo or Go made of them
 //! KEY/index.json   that the build is finished, and where its executables are
 //! ```
 
@@ -166,6 +166,9 @@ pub struct Executable {
     pub name: String,
     /// Absolute.
     pub path: PathBuf,
+    /// The folder in which it is to run, if that matters.
+    #[serde(default)]
+    pub directory: Option<PathBuf>,
 }
 
 impl Index {
@@ -294,6 +297,7 @@ mod tests {
         index.executables.push(Executable {
             name: "program".to_owned(),
             path: path.clone(),
+            directory: None,
         });
         index.write().unwrap();
         assert_eq!(Index::read(folder), None, "the executable is gone");

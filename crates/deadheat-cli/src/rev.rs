@@ -7,12 +7,12 @@ use clap::{Args, CommandFactory, Parser};
 use deadheat::parts::answer::to_stdout;
 use deadheat::parts::engine::Interrupts;
 use deadheat::parts::exit::{Failure, Status};
-use deadheat::parts::model::Program;
+use deadheat::parts::model::{Harness, Program};
 use deadheat::parts::pairing::Target;
 use deadheat::parts::terminal::to_stderr;
 use deadheat_build::{
-    BenchesFrom, BuildError, CargoBuild, CommandBuild, Fault, Interruption, Recipe, Request,
-    Revisions, Side, Sides, build,
+    BenchesFrom, BuildError, CargoBuild, CommandBuild, Fault, GoBuild, Interruption, Recipe,
+    Request, Revisions, Side, Sides, build,
 };
 
 use crate::bench::{BenchOptions, Entrants, race};
@@ -26,6 +26,7 @@ Examples:
   deadheat rev HEAD~1 parse --margin 2% -- --bench text
   deadheat rev v1.0..v1.1 -- -p parser --features simd
   deadheat rev main --build 'make bench' --exe build/bench
+  deadheat rev main --go ./parse -- -test.cpu=4
   deadheat rev HEAD..HEAD --build make --cand-build 'make CFLAGS=-O3' --exe build/bench
   deadheat rev HEAD..HEAD --cand-env RUSTFLAGS='-C target-cpu=native'";
 
@@ -54,6 +55,15 @@ pub struct RevArgs {
     cand_build: Option<String>,
     #[command(flatten)]
     ways: BuildOptions,
+    /// Build the test executable of this package of Go on both sides, and race its benchmarks (may
+    /// be repeated)
+    #[arg(
+        long,
+        value_name = "PACKAGE",
+        help_heading = "Build",
+        conflicts_with = "build"
+    )]
+    go: Vec<String>,
     /// Build both sides, tell where the executables are, and race nothing
     #[arg(long, help_heading = "Build")]
     no_run: bool,
@@ -64,7 +74,7 @@ pub struct RevArgs {
     #[command(flatten)]
     options: BenchOptions,
 
-    /// Options of cargo bench that say what is built
+    /// Options of cargo bench that say what is built; with --go, arguments of the executables
     #[arg(last = true, value_name = "CARGO BENCH ARGS")]
     cargo: Vec<OsString>,
 }
@@ -73,32 +83,52 @@ pub struct RevArgs {
 pub fn rev(mut args: RevArgs) -> Result<Status, Failure> {
     args.options.filters = std::mem::take(&mut args.filters);
     args.options.read_rules()?;
-    let Some(command) = args.build else {
+    let Some(recipes) = args.recipes() else {
         return args.cargo_race()?.race();
     };
     if let Some(option) = args.ways.needs_cargo() {
         return Err(Failure::Usage(format!(
-            "{option} is for `cargo bench`, and --build builds without it; --base-env, --cand-env \
-             and --cand-build say what differs"
+            "{option} is for `cargo bench`, which builds nothing here; --base-env, --cand-env and, \
+             with --build, --cand-build say what differs"
         )));
     }
-    let own = args.cand_build.as_deref();
-    let [base, cand] = args.ways.variables();
-    let build = |command: &str, variables| {
-        Recipe::Command(CommandBuild {
-            command: command.to_owned(),
-            executables: args.exe.clone(),
-            variables,
-        })
-    };
-    let recipes = [build(&command, base), build(own.unwrap_or(&command), cand)];
+    let mut arguments = Vec::new();
+    if !args.go.is_empty() {
+        args.options.harness.get_or_insert(Harness::Go);
+        let words = args.cargo.iter().map(|word| word.to_string_lossy());
+        arguments = words.map(Into::into).collect();
+    }
     let revisions = parsed(&args.revisions)?;
     let sides = built(&revisions, &recipes, BenchesFrom::Own, "")?;
-    let ways = args.ways.in_words(own);
-    raced(&sides, ways, (!args.no_run).then_some(args.options))
+    let ways = args.ways.in_words(args.cand_build.as_deref());
+    let options = (!args.no_run).then_some(args.options);
+    raced(&sides, ways, &arguments, options)
 }
 
 impl RevArgs {
+    /// The ways to build both sides without cargo; `None` where cargo builds them.
+    fn recipes(&self) -> Option<[Recipe; 2]> {
+        let [base, cand] = self.ways.variables();
+        if !self.go.is_empty() {
+            let packages = || self.go.clone();
+            return Some([base, cand].map(|variables| {
+                Recipe::Go(GoBuild {
+                    packages: packages(),
+                    variables,
+                })
+            }));
+        }
+        let command = self.build.as_ref()?;
+        let own = self.cand_build.as_ref().unwrap_or(command);
+        Some([(command, base), (own, cand)].map(|(command, variables)| {
+            Recipe::Command(CommandBuild {
+                command: command.clone(),
+                executables: self.exe.clone(),
+                variables,
+            })
+        }))
+    }
+
     fn cargo_race(self) -> Result<CargoRace, Failure> {
         let bench = match Arguments::read(&self.cargo) {
             Arguments::Bench(bench) => bench,
@@ -212,20 +242,21 @@ impl CargoRace {
         let recipes = self.ways.cargo_builds(&both)?.map(Recipe::Cargo);
         let benches = self.ways.benches(&self.revisions)?;
         let sides = built(&self.revisions, &recipes, benches, self.hint)?;
-        raced(&sides, self.ways.in_words(None), self.options)
+        raced(&sides, self.ways.in_words(None), &[], self.options)
     }
 }
 
-/// Races what was built, or tells where it is. `ways` says how each side was built, where these are
-/// two ways.
+/// Races what was built, with these arguments, or tells where it is. `ways` says how each side was
+/// built, where these are two ways.
 fn raced(
     sides: &Sides,
     ways: Vec<String>,
+    arguments: &[String],
     options: Option<BenchOptions>,
 ) -> Result<Status, Failure> {
     match options {
         Some(mut options) => {
-            let entrants = entrants(sides, &ways);
+            let entrants = entrants(sides, &ways, arguments);
             options.builds = ways;
             race(&entrants, &options)
         }
@@ -237,13 +268,14 @@ fn raced(
 }
 
 /// Executables of the same name race against each other.
-fn entrants(sides: &Sides, ways: &[String]) -> Entrants {
+fn entrants(sides: &Sides, ways: &[String], arguments: &[String]) -> Entrants {
     let [old, new] = [&sides.baseline, &sides.candidate];
     let named = |side: &Side, name: &str| {
         let found = side.executables.iter().find(|one| one.name == name)?;
         Some(Program {
             executable: found.path.clone(),
-            arguments: Vec::new(),
+            arguments: arguments.to_vec(),
+            directory: found.directory.clone(),
         })
     };
     let mut names: Vec<&str> = Vec::new();

@@ -172,6 +172,87 @@ fn a_project_of_any_kind_is_built_by_a_command() {
     assert!(other.stderr.contains("building HEAD~1"), "{}", other.stderr);
 }
 
+const PARSE: &str = "package parse
+
+func Count(text []byte) (lines int) {
+	for _, sign := range text {
+		if sign == '\\n' {
+			lines++
+		}
+	}
+	return lines
+}
+";
+
+const PARSE_TEST: &str = "package parse
+
+import (
+	\"os\"
+	\"testing\"
+)
+
+var lines int
+
+func BenchmarkCount(b *testing.B) {
+	text, err := os.ReadFile(\"testdata/text\")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i := 0; i < b.N; i++ {
+		lines = Count(text)
+	}
+}
+";
+
+#[test]
+fn packages_of_go_race_in_their_own_folders() {
+    needs!("git", "go");
+    let files = [
+        ("go.mod", "module example.com/repo\n\ngo 1.19\n"),
+        ("parse/parse.go", PARSE),
+        ("parse/parse_test.go", PARSE_TEST),
+        ("parse/testdata/text", &"a line\n".repeat(300)),
+        ("bare/bare.go", "package bare\n"),
+    ];
+    let repo = Repo::new(&files);
+    repo.write(
+        "parse/parse.go",
+        &PARSE.replace("range text {", "range append(text, text...) {"),
+    );
+    let rev = |args: &[&str]| {
+        let mut command = repo.command(env!("CARGO_BIN_EXE_deadheat"));
+        let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("go-build");
+        command.arg("rev").args(args).env("GOCACHE", cache);
+        Finished::from(command.env("GOTOOLCHAIN", "local").output().unwrap())
+    };
+    let options = ["--json", "--max-replicates", "6", "--", "-test.cpu=1"];
+    let words = [&["HEAD", "--go", "./..."], &options[..]].concat();
+    let first = rev(&words);
+    assert!(first.stderr.contains("building HEAD"), "{}", first.stderr);
+    let answer = first.succeeds().json();
+    assert_eq!(answer["benchmarks"][0]["benchmark"], "BenchmarkCount");
+    assert_eq!(answer["benchmarks"][0]["verdict"], "slower", "{answer}");
+    let run = repo.path(".deadheat/runs").read_dir().unwrap();
+    let run = fs::read_to_string(run.last().unwrap().unwrap().path()).unwrap();
+    let here = repo.path("parse").display().to_string();
+    assert!(run.contains(&format!("\"directory\":\"{here}\"")), "{run}");
+    assert!(run.contains("/tree/parse\""), "{run}");
+    let second = rev(&["HEAD", "--go", "./parse", "--go", "./...", "--no-run"]);
+    let places = second.succeeds().stdout.lines();
+    let names = places.map(|line| line.split('\t').nth(1).unwrap());
+    assert_eq!(names.collect::<Vec<_>>(), ["example.com/repo/parse"; 2]);
+    assert!(!rev(&words).stderr.contains("building"));
+    rev(&["HEAD", "--go", "./bare"]).fails_with(
+        3,
+        &["working tree: the package example.com/repo/bare has no test files"],
+    );
+    rev(&["HEAD", "--go", "./none"])
+        .fails_with(3, &["working tree does not build: `go list ./none`"]);
+    rev(&["HEAD", "--go", ".", "--build", "make"]).fails_with(2, &["--build"]);
+    assert_eq!(repo.worktrees(), 1);
+    assert_eq!(repo.git(&["status", "--porcelain"]), " M parse/parse.go\n");
+}
+
 #[test]
 fn what_git_tells_a_hook_is_not_told_to_the_builds() {
     needs!("git");

@@ -1,4 +1,4 @@
-//! Suites of criterion and divan, raced as they are, and executables of harnesses that go wrong.
+//! Suites of criterion, divan and Go, raced as they are, and executables of harnesses that go wrong.
 
 mod common;
 
@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use common::{Finished, Track, text};
+use deadheat_testing::needs;
 use serde_json::Value;
 
 /// Builds the suites of `examples/suites`, and again with more work in every benchmark. Returns the
@@ -130,6 +131,58 @@ fn a_suite_of_divan_races_as_it_is() {
     assert!(failures.contains("out of luck"), "{failures}");
     let left_out = answer["left_out"].to_string();
     assert!(left_out.contains("t=2"), "{left_out}");
+}
+
+/// The same of the suite of Go, with the build tag `slower`.
+fn built_by_go() -> [PathBuf; 2] {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("suites");
+    ["usual", "slower"].map(|tag| {
+        let file = folder.join(format!("{tag}.test"));
+        let done = Command::new("go")
+            .args(["test", "-c", "-trimpath", "-tags", tag, "-o"])
+            .args([text(&file), "."])
+            .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/suites/go"))
+            .env("GOTOOLCHAIN", "local")
+            .output()
+            .unwrap();
+        Finished::from(done).succeeds();
+        file
+    })
+}
+
+#[test]
+fn a_suite_of_go_races_as_it_is() {
+    needs!("go");
+    let [old, new] = built_by_go();
+    let track = Track::new();
+    let answer = raced(&track, 3, &[text(&old), text(&new)]);
+    let odd = "BenchmarkOdd/name_with_\"quotes\"_(and)_[a-z]*_$'";
+    let expected = [
+        "BenchmarkPlain",
+        odd,
+        "BenchmarkSized/chain/100",
+        "BenchmarkSized/chain/1000",
+        "BenchmarkTwice/same",
+        "BenchmarkTwice/same#01",
+        "BenchmarkPrints",
+    ];
+    assert_eq!(slower(&answer), expected, "{answer}");
+    let failures = answer["failures"].to_string();
+    for reason in ["panic: out of luck", "no database"] {
+        assert!(failures.contains(reason), "{failures}");
+    }
+    assert!(answer["benchmarks"].to_string().contains("things/op"));
+    let left_out = answer["left_out"].to_string();
+    assert!(
+        left_out.contains("BenchmarkGone") && left_out.contains("not today"),
+        "{left_out}"
+    );
+    let words = [text(&old), text(&new), odd, "--exact", "--harness", "go"];
+    let one = raced(&track, 0, &words);
+    assert_eq!(slower(&one), [odd]);
+    let words = [text(&old), text(&new), "--", "-test.cpu=1,2"];
+    let done = track.run(&[&["bench"], &words[..]].concat());
+    done.fails_with(2, &["-test.cpu: a race has one number of processors"]);
 }
 
 /// A script that answers as criterion does, and does this when it is launched.

@@ -95,7 +95,7 @@ fn against_each_other(rivals: &[&Listed], program: &Path) -> Planned {
         workload: Workload::Worker(Box::new(WorkerCalls {
             program: Program {
                 executable: program.to_owned(),
-                arguments: Vec::new(),
+                ..Program::default()
             },
             process,
             benchmark: rival.name.clone(),

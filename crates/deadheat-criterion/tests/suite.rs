@@ -182,7 +182,7 @@ fn a_main_of_ones_own_races_at_its_final_summary() {
 fn two_builds_race_function_by_function() {
     let [old, new] = ["old", "new"].map(|_| Program {
         executable: example("written_for_criterion"),
-        arguments: Vec::new(),
+        ..Program::default()
     });
     let listed = |program: Program| match inspect_program(&program, None, false, None).unwrap() {
         Inspected::Worker(listing) => Some(Listed { program, listing }),

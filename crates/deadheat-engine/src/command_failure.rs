@@ -437,6 +437,7 @@ fn no_report(harness: Harness) -> &'static str {
         }
         Harness::Criterion => "left no sample.json in CRITERION_HOME, as criterion does since 0.3",
         Harness::Divan => "printed no table of divan",
+        Harness::Go => "printed no result of the benchmark",
     }
 }
 
@@ -445,6 +446,7 @@ fn report_of(harness: Harness) -> &'static str {
         Harness::GoogleBenchmark => "the JSON of Google Benchmark",
         Harness::Criterion => "a benchmark.json or sample.json of criterion",
         Harness::Divan => "a table of divan, with a row of median, samples and iters",
+        Harness::Go => "a result of Go, such as 'BenchmarkSort-8 1000 2045 ns/op'",
     }
 }
 
@@ -454,6 +456,7 @@ fn listing_of(harness: Harness) -> &'static str {
         Harness::GoogleBenchmark => "--benchmark_list_tests",
         Harness::Criterion => "--bench --list",
         Harness::Divan => "--list",
+        Harness::Go => "-test.bench=. -test.v",
     }
 }
 

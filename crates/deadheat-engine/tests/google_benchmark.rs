@@ -71,7 +71,7 @@ impl Track {
         self.install(name, &text);
         Program {
             executable: self.path(name),
-            arguments: Vec::new(),
+            ..Program::default()
         }
     }
 
@@ -344,7 +344,7 @@ fn an_executable_that_is_not_there_says_so() {
     let track = Track::new();
     let programs = ["old", "new"].map(|name| Program {
         executable: track.path(name),
-        arguments: Vec::new(),
+        ..Program::default()
     });
     let mut contenders = track.contenders(LONG);
     let error = contenders.pilot(0, "a/8", &sides(&programs)).unwrap_err();

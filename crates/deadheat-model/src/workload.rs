@@ -66,6 +66,8 @@ pub struct Program {
     pub executable: PathBuf,
     /// Its arguments.
     pub arguments: Vec<String>,
+    /// The folder in which it runs; that of deadheat when `None`.
+    pub directory: Option<PathBuf>,
 }
 
 /// A function of a program that speaks the worker protocol.
@@ -94,11 +96,18 @@ pub enum Harness {
     Criterion,
     /// divan, of Rust.
     Divan,
+    /// The test executables of Go, which hold benchmarks too.
+    Go,
 }
 
 impl Harness {
     /// All of them, in the order in which programs are asked.
-    pub const ALL: [Self; 3] = [Self::GoogleBenchmark, Self::Criterion, Self::Divan];
+    pub const ALL: [Self; 4] = [
+        Self::GoogleBenchmark,
+        Self::Criterion,
+        Self::Divan,
+        Self::Go,
+    ];
 
     /// The name of the harness, for people.
     pub fn name(self) -> &'static str {
@@ -106,6 +115,7 @@ impl Harness {
             Self::GoogleBenchmark => "Google Benchmark",
             Self::Criterion => "criterion",
             Self::Divan => "divan",
+            Self::Go => "Go",
         }
     }
 
@@ -115,6 +125,7 @@ impl Harness {
             Self::GoogleBenchmark => "google_benchmark",
             Self::Criterion => "criterion",
             Self::Divan => "divan",
+            Self::Go => "go",
         }
     }
 }

@@ -47,6 +47,7 @@ fn inspect(words: &[&str]) -> Result<Status, Failure> {
     let program = Program {
         executable: PathBuf::from(program),
         arguments: arguments.iter().map(ToString::to_string).collect(),
+        ..Program::default()
     };
     let patience = Duration::from_secs(seconds.parse().expect("a number"));
     println!(
@@ -144,6 +145,7 @@ fn benchmark(words: &[&str], threads: bool) -> Benchmark {
             program: Program {
                 executable: words[0].into(),
                 arguments: words[1..].iter().map(|word| (*word).to_owned()).collect(),
+                ..Program::default()
             },
             process,
             benchmark: name.to_owned(),

@@ -41,6 +41,7 @@ fn race(benchmarks: &[&str], arguments: &[&str], folder: &Path) -> (BenchmarkRac
     let program = Program {
         executable: BUILT.1.clone(),
         arguments: arguments.iter().map(|a| (*a).to_owned()).collect(),
+        ..Program::default()
     };
     let benchmark = |name: &&str| {
         let (old, new) = name.split_once(" vs. ").unwrap_or((name, name));

@@ -625,14 +625,19 @@ fn programs_that_hold_no_benchmarks_are_told_what_they_lack() {
 #[test]
 fn a_program_of_another_harness_is_asked_for_its_help_at_most_and_named() {
     let go = "flag provided but not defined: -benchmark_list_tests\n\
-              Usage of /tmp/x.test:\n  -test.bench regexp\n    \trun only benchmarks matching\n  \
+              Usage of /tmp/x.test:\n  -test.run regexp\n    \trun only tests matching\n  \
+              -test.timeout d\n    \tpanic after duration d\n  \
               -test.v\n    \tverbose: print additional output\n";
     let clap = "error: unexpected argument '--benchmark_list_tests' found\n\n  \
                 tip: to pass '--benchmark_list_tests' as a value, use '-- --benchmark_list_tests'\n\n\
                 Usage: x [OPTIONS] [FILTER]...\n\nFor more information, try '--help'.\n";
     let libtest = "error: Unrecognized option: 'benchmark_list_tests'\n";
     for (words, named, asked) in [
-        (go, "it is a test executable of Go", "list\n"),
+        (
+            go,
+            "does not list its benchmarks as executables of Go do",
+            "list\n--help\nlist\n",
+        ),
         (clap, "such as libtest", "list\n--help\n"),
         (libtest, "such as libtest", "list\n--help\n"),
     ] {

@@ -21,6 +21,7 @@ pub fn section(shop: &Workshop) -> Section {
         program: Some(WorkerProgram {
             executable: copies.clone(),
             arguments: Vec::new(),
+            directory: None,
             shown: false,
         }),
         shown: false,

@@ -46,6 +46,7 @@ pub fn inspect(
         arguments: arguments
             .map(|argument| argument.to_string_lossy().into_owned())
             .collect(),
+        directory: program.directory.clone(),
     };
     let asked = Asked {
         program: &launched,
@@ -90,7 +91,7 @@ pub fn inspect(
         Err(WaitError::Cause { mut cause, .. }) => {
             let stderr_tail = look.worker.stderr_tail.message();
             // Where what it says is shown nobody here has read it.
-            let refuses = program.shown || stderr_tail.as_deref().is_some_and(refuses);
+            let refuses = program.shown || refuses(&look.worker.stderr_tail.text());
             if look.failed
                 && refuses
                 && let Some(harness) = asked.harness()?
@@ -185,12 +186,6 @@ fn wait_error(cause: FunctionError) -> WaitError {
 /// The harness that complains in these words of an argument it does not know,
 /// and how its benchmarks are raced.
 fn other_harness(words: &str) -> Option<&'static str> {
-    if words.contains("-test.v") {
-        return Some(
-            "a test executable of Go; record its benchmarks with -test.bench=. -test.count=10, \
-             and deadheat compare sets two such files side by side",
-        );
-    }
     (refuses(words) && words.contains("benchmark_list_tests")).then_some(
         "a benchmark or test of a harness that is not known here, such as libtest; those that are \
          known are in docs/suites.md",
@@ -199,8 +194,9 @@ fn other_harness(words: &str) -> Option<&'static str> {
 
 /// Returns whether these are words by which a program refuses an argument that it does not know.
 fn refuses(words: &str) -> bool {
-    // Of the two of clap the first may be out of sight already.
+    // Of the two of clap the first may be out of sight already, and of Go's the complaint itself.
     let refusals = [
+        "  -test.timeout",
         "unexpected argument",
         "as a value, use",
         "wasn't expected",

@@ -116,6 +116,7 @@ impl Programs {
         WorkerProgram {
             executable: program.executable.clone(),
             arguments: program.arguments.iter().map(Into::into).collect(),
+            directory: program.directory.clone(),
             shown: self.shown,
         }
     }
@@ -275,7 +276,7 @@ mod tests {
         Workload::Worker(Box::new(WorkerCalls {
             program: Program {
                 executable: executable.into(),
-                arguments: vec![],
+                ..Program::default()
             },
             process,
             benchmark: "sum".to_owned(),

@@ -71,12 +71,20 @@ impl StderrTail {
 
     /// The last lines, in one.
     pub(crate) fn message(&self) -> Option<String> {
-        let file = self.file.as_ref()?;
-        let printed = file.metadata().ok()?.len();
-        let from = printed.saturating_sub(KEPT);
-        let mut last = vec![0; (printed - from) as usize];
-        let read = file.read_at(&mut last, from).ok()?;
-        in_one_line(&String::from_utf8_lossy(&last[..read]))
+        in_one_line(&self.text())
+    }
+
+    /// All that is kept.
+    pub(crate) fn text(&self) -> String {
+        let last = || {
+            let file = self.file.as_ref()?;
+            let printed = file.metadata().ok()?.len();
+            let from = printed.saturating_sub(KEPT);
+            let mut last = vec![0; (printed - from) as usize];
+            let read = file.read_at(&mut last, from).ok()?;
+            Some(String::from_utf8_lossy(&last[..read]).into_owned())
+        };
+        last().unwrap_or_default()
     }
 }
 

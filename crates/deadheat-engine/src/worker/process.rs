@@ -111,6 +111,9 @@ impl WorkerProcess {
             .env("DEADHEAT_PADDING", "x".repeat(start.padding))
             .stdout(output.unwrap_or_else(stderr))
             .stderr(errors);
+        if let Some(directory) = &start.program.directory {
+            command.current_dir(directory);
+        }
         if let Some(baton) = start.baton {
             let ends = [baton.incoming.as_raw_fd(), baton.outgoing.as_raw_fd()];
             command.env(BATON_VARIABLE, numbers(&ends));
@@ -321,6 +324,8 @@ pub struct WorkerProgram {
     pub executable: PathBuf,
     /// Its arguments.
     pub arguments: Vec<OsString>,
+    /// The folder in which it runs; that of deadheat when `None`.
+    pub directory: Option<PathBuf>,
     /// True if what the functions print is shown on standard error.
     pub shown: bool,
 }

@@ -166,7 +166,7 @@ crate::wire::whole!(Contender);
 
 object! { FunctionCalls { iterations, threads: or(1), } }
 
-object! { Program { executable, arguments: or(Vec::new()), } }
+object! { Program { executable, arguments: or(Vec::new()), directory: omit, } }
 
 object! { WorkerCalls {
     program,

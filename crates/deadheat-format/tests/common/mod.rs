@@ -202,6 +202,7 @@ pub fn program_header() -> RunHeader {
     let program = |executable: &str| Program {
         executable: executable.into(),
         arguments: words("--quick -n 3"),
+        ..Program::default()
     };
     let worker = |name: &str, process, contender: &str| Contender {
         name: name.to_owned(),

@@ -242,7 +242,10 @@ fn workload(workload: &Workload) -> Option<String> {
         let words: Vec<String> = std::iter::once(executable)
             .chain(program.arguments.iter().cloned())
             .collect();
-        shell(&words)
+        match &program.directory {
+            None => shell(&words),
+            Some(directory) => format!("{} (in {})", shell(&words), directory.display()),
+        }
     };
     match workload {
         Workload::Command(command) => {

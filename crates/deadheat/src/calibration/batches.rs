@@ -158,6 +158,7 @@ impl<'a> Field<'a> {
         let program = WorkerProgram {
             executable: self.spec.program.clone(),
             arguments: words.iter().map(Into::into).collect(),
+            directory: None,
             shown: false,
         };
         race_benchmarks(&self.worker_race(Some(program), seed), entries, stopwatch)
@@ -178,6 +179,7 @@ impl<'a> Field<'a> {
             let program = Program {
                 executable: executable.to_owned(),
                 arguments: build_words(self.spec.role, &self.candidates(baseline, changes)),
+                ..Program::default()
             };
             let listing = match inspect_program(&program, None, false, Some(TIMEOUT))? {
                 Inspected::Worker(listing) => listing,

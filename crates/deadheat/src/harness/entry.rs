@@ -130,6 +130,7 @@ fn worker_race(
         program: Some(WorkerProgram {
             executable: this_program()?,
             arguments: Vec::new(),
+            directory: None,
             shown: arguments.shown,
         }),
         shown: arguments.shown,

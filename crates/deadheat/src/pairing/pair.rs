@@ -226,7 +226,7 @@ mod tests {
         Listed {
             program: Program {
                 executable: program.into(),
-                arguments: Vec::new(),
+                ..Program::default()
             },
             listing: WorkerListing {
                 worker: "test".to_owned(),

@@ -208,6 +208,7 @@ pub fn inspect_program(
     let program = WorkerProgram {
         executable: program.executable.clone(),
         arguments: program.arguments.iter().map(Into::into).collect(),
+        directory: program.directory.clone(),
         shown,
     };
     inspect(&program, harness, patience, &interrupts)

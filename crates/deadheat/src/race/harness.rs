@@ -231,7 +231,7 @@ mod tests {
             harness: Harness::GoogleBenchmark,
             program: Program {
                 executable: "bench".into(),
-                arguments: Vec::new(),
+                ..Program::default()
             },
             benchmark: "sum".to_owned(),
             length: RepetitionLength::Iterations(9),

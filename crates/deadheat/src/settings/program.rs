@@ -13,7 +13,7 @@ pub fn program(text: &str) -> Result<Program, Failure> {
     if is_executable(Path::new(text)) {
         return Ok(Program {
             executable: in_this_folder(text),
-            arguments: Vec::new(),
+            ..Program::default()
         });
     }
     if Path::new(text).is_file() {
@@ -36,6 +36,7 @@ pub fn program(text: &str) -> Result<Program, Failure> {
     Ok(Program {
         executable,
         arguments: arguments.to_vec(),
+        ..Program::default()
     })
 }
 

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use deadheat_model::{Harness, RepetitionLength};
 
 use crate::command_failure::HarnessError;
+use crate::error::EngineError;
+use crate::subprocess::Captured;
 
 /// A harness, as far as races need to know it: whether a program is of it, what a launch is told,
 /// and what the launch yields. Everything else is common to all of them.
@@ -23,6 +25,18 @@ pub(crate) trait HarnessAdapter: Sync {
 
     /// The question for the benchmarks, behind the arguments of the user.
     fn listing(&self) -> Question;
+
+    /// The benchmarks of a program, or why it does not list them.
+    fn benchmarks(
+        &self,
+        ask: &mut dyn FnMut(&Question) -> Result<Captured, EngineError>,
+    ) -> Result<Result<Vec<String>, String>, EngineError> {
+        let captured = ask(&self.listing())?;
+        Ok(match captured.problem() {
+            Some(problem) => Err(problem),
+            None => Ok(self.listed(&String::from_utf8_lossy(&captured.output))),
+        })
+    }
 
     /// The benchmarks of such a listing, in its order. A name that stands there twice cannot be
     /// raced.
@@ -55,6 +69,11 @@ pub(crate) trait HarnessAdapter: Sync {
         ask: &Ask<'_>,
         yielded: &Yielded,
     ) -> Result<Vec<Repetition>, HarnessError>;
+
+    /// The error that a launch which ended with a failure printed on its standard output.
+    fn printed_error(&self, _printed: &str) -> Option<HarnessError> {
+        None
+    }
 
     /// Returns whether the harness tells the CPU time of its repetitions.
     fn tells_cpu_time(&self) -> bool {
@@ -92,18 +111,41 @@ pub(crate) trait HarnessAdapter: Sync {
         None
     }
 
-    /// The number of threads the benchmark runs on, as far as its name tells.
-    fn threads(&self, _benchmark: &str) -> u32 {
+    /// The number of threads the benchmark runs on, as far as the user's own arguments and its name
+    /// tell.
+    fn threads(&self, _own: &[String], _benchmark: &str) -> u32 {
         1
     }
 }
 
 /// A question to a program, which answers and ends.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Question {
-    pub(crate) arguments: &'static [&'static str],
+    pub(crate) arguments: Vec<String>,
     /// Variables of the environment, with their values.
     pub(crate) variables: &'static [(&'static str, &'static str)],
+}
+
+impl Question {
+    /// A question by arguments alone.
+    pub(crate) fn by(arguments: &[&str]) -> Self {
+        Self {
+            arguments: arguments.iter().map(|word| (*word).to_owned()).collect(),
+            variables: &[],
+        }
+    }
+}
+
+/// A text as a regular expression of Rust or Go that fits nothing else.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut pattern = String::new();
+    for sign in text.chars() {
+        if sign.is_ascii_punctuation() {
+            pattern.push('\\');
+        }
+        pattern.push(sign);
+    }
+    pattern
 }
 
 /// The names in a listing of the form that libtest calls terse: a line each, `NAME: benchmark`.

@@ -8,6 +8,7 @@ use deadheat_model::{Harness, Program};
 use super::adapter::{ArgumentError, HarnessAdapter, Question, Wishes};
 use super::criterion::Criterion;
 use super::divan::Divan;
+use super::go::Go;
 use super::google_benchmark::GoogleBenchmark;
 use super::launch::startable;
 use crate::error::EngineError;
@@ -21,6 +22,7 @@ pub(crate) fn adapter(harness: Harness) -> &'static dyn HarnessAdapter {
         Harness::GoogleBenchmark => &GoogleBenchmark,
         Harness::Criterion => &Criterion,
         Harness::Divan => &Divan,
+        Harness::Go => &Go,
     }
 }
 
@@ -54,10 +56,7 @@ impl Asked<'_> {
                 continue;
             }
             if !answers.iter().any(|(asked, _)| *asked == question) {
-                let captured = self.ask(Question {
-                    arguments: question,
-                    ..Question::default()
-                })?;
+                let captured = self.ask(&Question::by(question))?;
                 let printed = String::from_utf8_lossy(&captured.output);
                 answers.push((question, format!("{printed}\n{}", captured.stderr_tail)));
             }
@@ -75,19 +74,17 @@ impl Asked<'_> {
         &self,
         harness: Harness,
     ) -> Result<Result<Vec<String>, String>, EngineError> {
-        let adapter = adapter(harness);
-        let captured = self.ask(adapter.listing())?;
-        Ok(match captured.problem() {
-            Some(problem) => Err(problem),
-            None => Ok(adapter.listed(&String::from_utf8_lossy(&captured.output))),
-        })
+        adapter(harness).benchmarks(&mut |question| self.ask(question))
     }
 
-    fn ask(&self, question: Question) -> Result<Captured, EngineError> {
+    fn ask(&self, question: &Question) -> Result<Captured, EngineError> {
         let mut command = Command::new(startable(&self.program.executable));
+        if let Some(directory) = &self.program.directory {
+            command.current_dir(directory);
+        }
         command
             .args(&self.program.arguments)
-            .args(question.arguments)
+            .args(&question.arguments)
             .env_remove(PLACEMENTS_VARIABLE)
             .envs(question.variables.iter().copied());
         let (patience, interrupts) = (self.patience, self.interrupts);

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use deadheat_model::{Harness, Json, RepetitionLength};
 
 use super::adapter::{
-    ArgumentError, Ask, HarnessAdapter, Question, Repetition, ResultsBy, Wishes, Yielded, refuse,
-    tersely_listed, value_of,
+    ArgumentError, Ask, HarnessAdapter, Question, Repetition, ResultsBy, Wishes, Yielded, escaped,
+    refuse, tersely_listed, value_of,
 };
 use crate::command_failure::HarnessError;
 
@@ -51,10 +51,7 @@ impl HarnessAdapter for Criterion {
     }
 
     fn listing(&self) -> Question {
-        Question {
-            arguments: &["--list", "--format", "terse"],
-            ..Question::default()
-        }
+        Question::by(&["--list", "--format", "terse"])
     }
 
     /// A name that was used before is listed with a number behind it, and a launch runs all that
@@ -195,18 +192,6 @@ impl HarnessAdapter for Criterion {
 fn beginning(name: &str) -> Option<&str> {
     let beginning = name.strip_suffix(CUT)?;
     (beginning.chars().count() >= LISTED_LETTERS - CUT.len()).then_some(beginning)
-}
-
-/// A text as a regular expression of Rust that fits nothing else.
-fn escaped(text: &str) -> String {
-    let mut pattern = String::new();
-    for sign in text.chars() {
-        if sign.is_ascii_punctuation() {
-            pattern.push('\\');
-        }
-        pattern.push(sign);
-    }
-    pattern
 }
 
 /// The samples of a launch: nanoseconds that so many iterations took.

@@ -48,8 +48,8 @@ impl HarnessAdapter for Divan {
     /// benchmark is called with.
     fn listing(&self) -> Question {
         Question {
-            arguments: &["--list", "--format", "terse"],
             variables: &[("NEXTEST", "1")],
+            ..Question::by(&["--list", "--format", "terse"])
         }
     }
 

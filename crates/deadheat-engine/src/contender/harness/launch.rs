@@ -120,6 +120,9 @@ impl<'a> Launcher<'a> {
         };
         let mut command = Command::new(started);
         command.arg0(named).args(arguments(launch));
+        if let Some(directory) = &launch.program.directory {
+            command.current_dir(directory);
+        }
         if results == ResultsBy::Pipe {
             fcntl(&there, FcntlArg::F_SETFD(FdFlag::empty()))
                 .map_err(|errno| not_started(errno.into()))?;
@@ -153,10 +156,14 @@ impl<'a> Launcher<'a> {
             let _ = writeln!(std::io::stderr(), "{text}{stderr_tail}");
         }
         if let Some(ending) = captured.ending {
-            return Err(failure(HarnessError::Process {
+            let printed = match ending {
+                Ending::Exited(_) => adapter.printed_error(&text),
+                _ => None,
+            };
+            return Err(failure(printed.unwrap_or(HarnessError::Process {
                 ending,
                 stderr_tail,
-            }));
+            })));
         }
         let files = match (results, &folder) {
             (ResultsBy::Folder(names), Some(folder)) => folder.files(names).map_err(not_started)?,
@@ -230,7 +237,11 @@ fn again(launch: &Launch<'_>) -> String {
     let executable = startable(&launch.program.executable);
     let words = [executable.display().to_string()].into_iter();
     let words = words.chain(arguments(launch)).map(|word| quoted(&word));
-    words.collect::<Vec<_>>().join(" ")
+    let words = words.collect::<Vec<_>>().join(" ");
+    match &launch.program.directory {
+        None => words,
+        Some(directory) => format!("cd {} && {words}", quoted(&directory.to_string_lossy())),
+    }
 }
 
 /// A word as a shell reads it.

@@ -7,6 +7,7 @@ mod adapters;
 mod contenders;
 mod criterion;
 mod divan;
+mod go;
 mod google_benchmark;
 mod launch;
 mod launch_folder;

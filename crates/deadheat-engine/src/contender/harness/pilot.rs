@@ -128,12 +128,12 @@ pub(super) struct Piloting<'p, 'a> {
 
 impl<'p> Piloting<'p, '_> {
     pub(super) fn pilot(mut self, index: usize) -> Result<HarnessPilot, EngineError> {
-        let named = self
-            .sides
-            .iter()
-            .map(|side| side.adapter().threads(side.benchmark));
-        let threads = named.max().unwrap_or(1);
-        self.launcher.settle([index as u64, u64::MAX, 0], threads)?;
+        let named = self.sides.iter().map(|side| {
+            side.adapter()
+                .threads(&side.program.arguments, side.benchmark)
+        });
+        let named = named.max().unwrap_or(1);
+        self.launcher.settle([index as u64, u64::MAX, 0], named)?;
         let wanted = self.launcher.options.wanted.clone();
         let adapters = || self.sides.iter().map(HarnessSide::adapter);
         let seconds = adapters().map(HarnessAdapter::repetition_seconds);
@@ -187,14 +187,14 @@ impl<'p> Piloting<'p, '_> {
         }
         let counters = counters(&seen);
         let threads = seen.iter().flat_map(|tried| &tried.repetitions);
-        let threads = threads.map(|row| row.threads).max().unwrap_or(1);
+        let threads = threads.map(|row| row.threads).max().unwrap_or(1).max(named);
         let calls = self.sides.iter().zip(lengths);
         let calls = calls.map(|(side, length)| HarnessCalls {
             harness: side.harness,
             program: Program {
                 // As the launches here, so that others find the same file.
                 executable: startable(&side.program.executable),
-                arguments: side.program.arguments.clone(),
+                ..side.program.clone()
             },
             benchmark: side.benchmark.to_owned(),
             length,

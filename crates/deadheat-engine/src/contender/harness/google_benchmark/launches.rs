@@ -39,10 +39,7 @@ impl HarnessAdapter for GoogleBenchmark {
     }
 
     fn listing(&self) -> Question {
-        Question {
-            arguments: &["--benchmark_list_tests=true"],
-            ..Question::default()
-        }
+        Question::by(&["--benchmark_list_tests=true"])
     }
 
     fn listed(&self, printed: &str) -> Vec<String> {
@@ -130,7 +127,7 @@ impl HarnessAdapter for GoogleBenchmark {
         number(benchmark, "repeats:")
     }
 
-    fn threads(&self, benchmark: &str) -> u32 {
+    fn threads(&self, _own: &[String], benchmark: &str) -> u32 {
         number(benchmark, "threads:").unwrap_or(1)
     }
 }
@@ -220,7 +217,7 @@ mod tests {
             Some(3)
         );
         assert_eq!(GoogleBenchmark.own_repetitions("a/repeats:x"), None);
-        assert_eq!(GoogleBenchmark.threads("a/real_time/threads:4"), 4);
-        assert_eq!(GoogleBenchmark.threads("a"), 1);
+        assert_eq!(GoogleBenchmark.threads(&[], "a/real_time/threads:4"), 4);
+        assert_eq!(GoogleBenchmark.threads(&[], "a"), 1);
     }
 }

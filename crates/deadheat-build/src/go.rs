@@ -1,0 +1,204 @@
+//! `go test -c`: a test executable of every package that is asked for, and the folder in which its
+//! tests expect to run.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::error::BuildError;
+use crate::recipe::Variables;
+use crate::repository::forget_the_repository;
+use crate::slot::Executable;
+use crate::subprocess::{Finished, Interruption};
+
+/// `go test -c`, as the user wants it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GoBuild {
+    /// The packages, as the user names them: `./parse`, `./...`.
+    pub packages: Vec<String>,
+    /// Variables of the environment that are set.
+    pub variables: Variables,
+}
+
+/// Settings of Go that change what is built, wherever they come from.
+const SETTINGS: [&str; 17] = [
+    "GOOS",
+    "GOARCH",
+    "GOAMD64",
+    "GOARM",
+    "GOARM64",
+    "GO386",
+    "GORISCV64",
+    "GOPPC64",
+    "GOEXPERIMENT",
+    "GOFLAGS",
+    "CGO_ENABLED",
+    "CGO_CFLAGS",
+    "CGO_CPPFLAGS",
+    "CGO_CXXFLAGS",
+    "CGO_LDFLAGS",
+    "CC",
+    "CXX",
+];
+
+/// A package on a line: its import path, its folder, and how many test files it has in the package
+/// and beside it.
+const PACKAGE: &str = "{{.ImportPath}}\t{{.Dir}}\t{{len .TestGoFiles}}\t{{len .XTestGoFiles}}";
+/// The folder of a module that another one was replaced by, where no version says what is in it.
+const REPLACED: &str =
+    "{{with .Module}}{{with .Replace}}{{if not .Version}}{{.Dir}}{{end}}{{end}}{{end}}";
+
+/// The place in which Go builds a side.
+#[derive(Debug)]
+pub(crate) struct GoSite<'a> {
+    /// The side, for errors.
+    pub(crate) revision: &'a str,
+    /// The top of the sources.
+    pub(crate) top: &'a Path,
+    /// The folder below it in which Go is called.
+    pub(crate) directory: PathBuf,
+    /// The folder for the executables.
+    pub(crate) made: PathBuf,
+    /// The version of Go for both sides, as it tells it.
+    pub(crate) toolchain: &'a str,
+    /// Held while Go lives.
+    pub(crate) lock: Option<&'a File>,
+}
+
+/// The build of a side.
+#[derive(Debug, Default)]
+pub(crate) struct GoBuilt {
+    pub(crate) executables: Vec<Executable>,
+    /// Folders of modules outside of the sources that it was made of.
+    pub(crate) elsewhere: Vec<PathBuf>,
+}
+
+impl GoBuild {
+    /// The version of Go in a folder, as `go1.26.1`.
+    pub(crate) fn version(
+        &self,
+        directory: &Path,
+        interruption: &Interruption<'_>,
+    ) -> Result<String, BuildError> {
+        let text = env(&["GOVERSION"], directory, interruption)?;
+        Ok(text.trim().to_owned())
+    }
+
+    /// The settings that change what is built, a line each.
+    pub(crate) fn settings(
+        &self,
+        directory: &Path,
+        interruption: &Interruption<'_>,
+    ) -> Result<String, BuildError> {
+        env(&SETTINGS, directory, interruption)
+    }
+
+    /// Builds the packages, in the order of the request, and of their names where a pattern fits
+    /// several. Those of such a pattern that have no tests are passed over.
+    pub(crate) fn run(
+        &self,
+        site: &GoSite<'_>,
+        interruption: &Interruption<'_>,
+    ) -> Result<GoBuilt, BuildError> {
+        let mut built = GoBuilt::default();
+        for pattern in &self.packages {
+            let no_tests = |package: &str| BuildError::NoTests {
+                revision: site.revision.to_owned(),
+                package: package.to_owned(),
+            };
+            let mut has_tests = false;
+            let run = |words: &[&str], package: &str| {
+                site.run(words, package, &self.variables, interruption)
+            };
+            let listed = run(&["list", "-f", PACKAGE], pattern)?;
+            for line in text(&listed).lines() {
+                let mut fields = line.split('\t');
+                let (Some(name), Some(directory)) = (fields.next(), fields.next()) else {
+                    continue;
+                };
+                if fields.all(|count| count == "0") {
+                    if pattern.contains("...") {
+                        continue;
+                    }
+                    return Err(no_tests(name));
+                }
+                has_tests = true;
+                if built.executables.iter().any(|known| known.name == name) {
+                    continue;
+                }
+                let path = site.made.join(format!("{name}.test"));
+                let folder = path.parent().unwrap_or(&site.made);
+                fs::create_dir_all(folder).map_err(BuildError::at(folder))?;
+                let file = path.display().to_string();
+                // Without the paths of either tree, and without asking git about them.
+                let words = ["test", "-c", "-trimpath", "-buildvcs=false", "-o", &file];
+                run(&words, name)?;
+                built.executables.push(Executable {
+                    name: name.to_owned(),
+                    path,
+                    directory: Some(directory.into()),
+                });
+            }
+            if !has_tests {
+                return Err(no_tests(pattern));
+            }
+            let words = ["list", "-deps", "-test", "-f", REPLACED];
+            let listed = run(&words, pattern)?;
+            for folder in text(&listed).lines().map(PathBuf::from) {
+                let is_ours = folder.as_os_str().is_empty() || folder.starts_with(site.top);
+                if !is_ours && !built.elsewhere.contains(&folder) {
+                    built.elsewhere.push(folder);
+                }
+            }
+        }
+        Ok(built)
+    }
+}
+
+impl GoSite<'_> {
+    fn run(
+        &self,
+        words: &[&str],
+        package: &str,
+        variables: &Variables,
+        interruption: &Interruption<'_>,
+    ) -> Result<Finished, BuildError> {
+        let mut command = go(words, &self.directory);
+        command.arg(package);
+        // Go would take another version where a commit asks for it.
+        if let Some(release) = self.toolchain.split(' ').next()
+            && release.starts_with("go1")
+        {
+            command.env("GOTOOLCHAIN", release);
+        }
+        command.envs(variables.iter().map(|(name, value)| (name, value)));
+        let done = interruption.run(&mut command, self.lock)?;
+        if done.status.success() {
+            return Ok(done);
+        }
+        Err(done.failed(self.revision, &format!("go {} {package}", words[0])))
+    }
+}
+
+fn go(words: &[&str], directory: &Path) -> Command {
+    let mut command = Command::new("go");
+    command.args(words).current_dir(directory);
+    command.stdout(Stdio::piped());
+    forget_the_repository(&mut command);
+    command
+}
+
+/// The values of settings, a line each.
+fn env(
+    names: &[&str],
+    directory: &Path,
+    interruption: &Interruption<'_>,
+) -> Result<String, BuildError> {
+    let words = [&["env"], names].concat();
+    let done = interruption.run(&mut go(&words, directory), None)?;
+    Ok(text(&done))
+}
+
+fn text(done: &Finished) -> String {
+    String::from_utf8_lossy(&done.stdout).into_owned()
+}

@@ -1,0 +1,489 @@
+//! Test executables of Go, as `go test -c` makes them: `-test.bench` chooses one benchmark, part by
+//! part, and every repetition is a line of the output.
+
+use deadheat_model::{Harness, RepetitionLength};
+
+use super::adapter::{
+    ArgumentError, Ask, HarnessAdapter, Question, Repetition, ResultsBy, Wishes, Yielded, escaped,
+    refuse, value_of,
+};
+use crate::command_failure::HarnessError;
+use crate::error::EngineError;
+use crate::subprocess::Captured;
+
+/// Test executables of Go.
+pub(super) struct Go;
+
+/// Options that make of a launch something else than a measurement that is read here.
+const REFUSED: [&str; 10] = [
+    "-test.list",
+    "-test.bench",
+    "-test.run",
+    "-test.fuzz",
+    "-test.cpuprofile",
+    "-test.memprofile",
+    "-test.blockprofile",
+    "-test.mutexprofile",
+    "-test.coverprofile",
+    "-test.trace",
+];
+/// No test, no example, and names on lines of their own: without these a panic, or a benchmark that
+/// prints something, breaks the line of the result.
+const QUIET: [&str; 2] = ["-test.run=^$", "-test.v"];
+const TIME: &str = "ns/op";
+/// Derived from the time.
+const SPEED: &str = "MB/s";
+
+impl HarnessAdapter for Go {
+    fn harness(&self) -> Harness {
+        Harness::Go
+    }
+
+    fn recognises(&self, answer: &str) -> bool {
+        ["-test.run", "-test.timeout", "-test.v"]
+            .iter()
+            .all(|option| answer.contains(option))
+    }
+
+    /// Of the functions only: that a benchmark has parts is known once it runs.
+    fn listing(&self) -> Question {
+        Question::by(&["-test.list=^Benchmark"])
+    }
+
+    fn listed(&self, printed: &str) -> Vec<String> {
+        let lines = printed.lines().filter(|line| is_name(line));
+        lines.map(str::to_owned).collect()
+    }
+
+    /// Every benchmark runs once. One that panics takes those behind it along, which are then asked
+    /// for again; one that never comes is listed by the name of its function, so that its launch
+    /// tells why.
+    fn benchmarks(
+        &self,
+        ask: &mut dyn FnMut(&Question) -> Result<Captured, EngineError>,
+    ) -> Result<Result<Vec<String>, String>, EngineError> {
+        let captured = ask(&self.listing())?;
+        if let Some(problem) = captured.problem() {
+            return Ok(Err(problem));
+        }
+        let mut unseen = self.listed(&String::from_utf8_lossy(&captured.output));
+        let mut names = Vec::new();
+        while !unseen.is_empty() {
+            let functions: Vec<String> = unseen.iter().map(|name| escaped(name)).collect();
+            let chosen = format!("-test.bench=^({})$", functions.join("|"));
+            let [no_test, verbose] = QUIET;
+            let once = [
+                no_test,
+                verbose,
+                "-test.benchtime=1x",
+                "-test.count=1",
+                &chosen,
+            ];
+            let captured = ask(&Question::by(&once))?;
+            let printed = String::from_utf8_lossy(&captured.output);
+            let ran = printed.lines().filter(|line| is_name(line));
+            let ran = ran.filter(|name| unseen.iter().any(|one| one == function(name)));
+            let ran: Vec<&str> = ran.collect();
+            let before = unseen.len();
+            unseen = unseen
+                .iter()
+                .filter(|one| !ran.contains(&one.as_str()))
+                .cloned()
+                .collect();
+            names.extend(leaves(&ran));
+            if unseen.len() == before {
+                break;
+            }
+        }
+        names.extend(unseen);
+        Ok(Ok(names))
+    }
+
+    fn wishes(&self, arguments: &[String]) -> Result<Wishes, ArgumentError> {
+        let arguments = with_one_dash(arguments);
+        refuse(&arguments, &REFUSED)?;
+        let number = |option: &'static str, problem: &str| match value_of(&arguments, option) {
+            None => Ok(None),
+            Some(value) => match value.parse() {
+                Ok(number) if number > 0 => Ok(Some(number)),
+                _ => Err(ArgumentError::new(option, problem)),
+            },
+        };
+        number(
+            "-test.cpu",
+            "a race has one number of processors, from 1 on",
+        )?;
+        Ok(Wishes {
+            length: value_of(&arguments, "-test.benchtime").map(|_| RepetitionLength::Own),
+            repetitions: number("-test.count", "a launch has 1 repetition or more")?,
+        })
+    }
+
+    fn results(&self) -> ResultsBy {
+        ResultsBy::StandardOutput
+    }
+
+    fn arguments(&self, ask: &Ask<'_>) -> Vec<String> {
+        let mut arguments: Vec<String> = QUIET.map(str::to_owned).to_vec();
+        arguments.push("-test.benchmem".to_owned());
+        arguments.push(format!("-test.cpu={}", processors(ask.own)));
+        arguments.push(format!("-test.count={}", ask.repetitions));
+        match ask.length {
+            RepetitionLength::Iterations(count) => {
+                arguments.push(format!("-test.benchtime={count}x"));
+            }
+            RepetitionLength::Seconds(seconds) => {
+                arguments.push(format!("-test.benchtime={seconds}s"));
+            }
+            RepetitionLength::Own => {}
+        }
+        let parts = ask.benchmark.split('/');
+        let parts: Vec<String> = parts.map(|part| format!("^{}$", escaped(part))).collect();
+        arguments.push(format!("-test.bench={}", parts.join("/")));
+        arguments
+    }
+
+    fn repetitions(
+        &self,
+        ask: &Ask<'_>,
+        yielded: &Yielded,
+    ) -> Result<Vec<Repetition>, HarnessError> {
+        let text = &yielded.text;
+        let label = match processors(ask.own) {
+            1 => ask.benchmark.to_owned(),
+            processors => format!("{}-{processors}", ask.benchmark),
+        };
+        let lines = text.lines().filter_map(|line| Line::find(line, &label));
+        let rows = lines
+            .enumerate()
+            .map(|(index, line)| line.repetition(index));
+        let rows = rows.collect::<Result<Vec<_>, _>>()?;
+        if !rows.is_empty() {
+            return Ok(rows);
+        }
+        if let Some(reason) = reason(text, "--- SKIP: ") {
+            return Err(HarnessError::Skipped(reason));
+        }
+        let names: Vec<&str> = text.lines().filter(|line| is_name(line)).collect();
+        if !names.contains(&ask.benchmark) {
+            return Err(HarnessError::Missing(Harness::Go));
+        }
+        let parts = format!("{}/", ask.benchmark);
+        let parts: Vec<String> = leaves(&names)
+            .filter(|name| name.starts_with(&parts))
+            .collect();
+        let broken = text
+            .lines()
+            .find(|line| line.contains(&label) && !is_name(line));
+        Err(match (parts.is_empty(), broken) {
+            (false, _) => HarnessError::Several(parts),
+            (true, Some(line)) => HarnessError::garbled(Harness::Go, line),
+            (true, None) => HarnessError::NoReport {
+                harness: Harness::Go,
+                stderr_tail: yielded.stderr_tail.clone(),
+            },
+        })
+    }
+
+    fn printed_error(&self, printed: &str) -> Option<HarnessError> {
+        reason(printed, "--- FAIL: ").map(HarnessError::Error)
+    }
+
+    /// The heap of a process grows from nothing, and is collected for the first time at 4 MiB: a
+    /// benchmark that allocates 1 KiB an iteration takes 240 ns in repetitions of 1 ms, of which most
+    /// is new memory and nothing is the collector's; 90 ns in 5 ms, and 80 ns from 10 ms on.
+    fn repetition_seconds(&self) -> f64 {
+        0.010
+    }
+
+    fn counts_iterations(&self) -> Option<bool> {
+        Some(true)
+    }
+
+    fn threads(&self, own: &[String], _benchmark: &str) -> u32 {
+        processors(own)
+    }
+}
+
+/// The processors that the user gives the program, otherwise one: a launch has one core.
+fn processors(own: &[String]) -> u32 {
+    let own = with_one_dash(own);
+    let said = value_of(&own, "-test.cpu").and_then(|value| value.parse().ok());
+    said.unwrap_or(1)
+}
+
+/// Go takes an option behind one dash or two.
+fn with_one_dash(arguments: &[String]) -> Vec<String> {
+    let one = |argument: &String| match argument.strip_prefix("--test.") {
+        Some(rest) => format!("-test.{rest}"),
+        None => argument.clone(),
+    };
+    arguments.iter().map(one).collect()
+}
+
+/// Returns whether a line is the name of a benchmark and nothing else: Go writes blanks in names as
+/// `_`.
+fn is_name(line: &str) -> bool {
+    line.starts_with("Benchmark") && !line.contains(char::is_whitespace)
+}
+
+/// The function that a benchmark is a part of.
+fn function(name: &str) -> &str {
+    name.split('/').next().unwrap_or(name)
+}
+
+/// The names that are no parents of others: Go measures these alone.
+fn leaves<'a>(names: &'a [&'a str]) -> impl Iterator<Item = String> + 'a {
+    let is_parent = |name: &str| {
+        let mut others = names
+            .iter()
+            .filter_map(move |other| other.strip_prefix(name));
+        others.any(|rest| rest.starts_with('/'))
+    };
+    let leaves = names.iter().filter(move |name| !is_parent(name));
+    leaves.map(|name| (*name).to_owned())
+}
+
+/// The text that was logged before a verdict such as `--- FAIL: `: its last entry, in one line.
+fn reason(printed: &str, verdict: &str) -> Option<String> {
+    let lines: Vec<&str> = printed.lines().collect();
+    let at = lines.iter().position(|line| line.starts_with(verdict))?;
+    let begins = |line: &str| line.starts_with("    ") && !line[4..].starts_with(' ');
+    let first = lines[..at].iter().rposition(|line| begins(line))?;
+    let said = lines[first..at].iter().map(|line| line.trim());
+    Some(said.collect::<Vec<_>>().join(" | "))
+}
+
+/// The line of a result: iterations, and values with their units.
+struct Line<'a> {
+    iterations: u64,
+    values: Vec<(f64, &'a str)>,
+}
+
+impl<'a> Line<'a> {
+    /// Reads the result of this name in a line. In front of it may stand what the benchmark printed
+    /// without ending the line.
+    fn find(line: &'a str, label: &str) -> Option<Self> {
+        line.match_indices(label).find_map(|(at, _)| {
+            let rest = &line[at + label.len()..];
+            let mut fields = rest.strip_prefix([' ', '\t'])?.split_whitespace();
+            let iterations = fields.next()?.parse().ok()?;
+            let fields: Vec<&str> = fields.collect();
+            let pairs = fields.chunks(2).map(|pair| match pair {
+                [value, unit] => Some((value.parse().ok()?, *unit)),
+                _ => None,
+            });
+            let values = pairs.collect::<Option<Vec<_>>>()?;
+            (!values.is_empty()).then_some(Self { iterations, values })
+        })
+    }
+
+    fn repetition(&self, index: usize) -> Result<Repetition, HarnessError> {
+        let time = self.values.iter().find(|(_, unit)| *unit == TIME);
+        let (time, _) = time.ok_or_else(|| HarnessError::Number {
+            field: TIME,
+            repetition: index,
+            found: "it is not there".to_owned(),
+        })?;
+        let iterations = self.iterations as f64;
+        let timed = Repetition::timed(index, iterations, time * iterations)?;
+        let others = self.values.iter();
+        let others = others.filter(|(_, unit)| *unit != TIME && *unit != SPEED);
+        let counters = others.map(|(value, unit)| {
+            let value = value.is_finite().then_some(*value);
+            ((*unit).to_owned(), value)
+        });
+        Ok(Repetition {
+            counters: counters.collect(),
+            ..timed
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::subprocess::Ending;
+
+    fn own(arguments: &[&str]) -> Vec<String> {
+        arguments.iter().map(|a| (*a).to_owned()).collect()
+    }
+
+    fn read(
+        benchmark: &str,
+        arguments: &[&str],
+        text: &str,
+    ) -> Result<Vec<Repetition>, HarnessError> {
+        let own = own(arguments);
+        let ask = Ask {
+            own: &own,
+            benchmark,
+            length: RepetitionLength::Iterations(100),
+            repetitions: 2,
+        };
+        let yielded = Yielded {
+            text: text.to_owned(),
+            ..Yielded::default()
+        };
+        Go.repetitions(&ask, &yielded)
+    }
+
+    fn words(benchmark: &str, arguments: &[&str], length: RepetitionLength) -> String {
+        let own = own(arguments);
+        let ask = Ask {
+            own: &own,
+            benchmark,
+            length,
+            repetitions: 3,
+        };
+        Go.arguments(&ask).join(" ")
+    }
+
+    #[test]
+    fn every_line_is_a_repetition_and_what_is_no_time_is_a_counter() {
+        let text = "\
+goos: linux
+BenchmarkA/x
+BenchmarkA/x-2         \t     100\t         5.410 ns/op\t18484.29 MB/s\t 3.500 things/op\t  16 B/op\t 1 allocs/op
+BenchmarkA/x-2         \t     100\t      1032 ns/op\t18484.29 MB/s\t NaN things/op\t  16 B/op\t 1 allocs/op
+BenchmarkA/x-22        \t     100\t      7 ns/op
+PASS
+";
+        let rows = read("BenchmarkA/x", &["--test.cpu", "2"], text).unwrap();
+        let [one, other] = &rows[..] else {
+            panic!("{rows:?}")
+        };
+        assert_eq!((one.iterations, one.threads, one.cpu_ns), (100, 1, None));
+        assert!((one.wall_ns - 5.41).abs() < 1e-9, "{one:?}");
+        let counters = [
+            ("things/op", Some(3.5)),
+            ("B/op", Some(16.0)),
+            ("allocs/op", Some(1.0)),
+        ];
+        assert_eq!(
+            one.counters,
+            counters.map(|(name, value)| (name.to_owned(), value))
+        );
+        assert_eq!(other.counters[0].1, None);
+    }
+
+    #[test]
+    fn what_a_benchmark_prints_into_its_line_is_passed_over() {
+        let text = "BenchmarkA\nhello 5 BenchmarkA is BenchmarkA \t 100\t 1032 ns/op\nPASS\n";
+        assert_eq!(read("BenchmarkA", &[], text).unwrap().len(), 1);
+        let broken = "BenchmarkA\nBenchmarkA \t hello\n 100\t 1032 ns/op\nPASS\n";
+        let line = "BenchmarkA \t hello";
+        let expected = HarnessError::garbled(Harness::Go, line);
+        assert_eq!(read("BenchmarkA", &[], broken), Err(expected));
+    }
+
+    #[test]
+    fn a_launch_without_a_result_tells_why() {
+        let skipped = "BenchmarkA\n    a_test.go:1: no\n    a_test.go:2: not\n        today\n--- SKIP: BenchmarkA\nPASS\n";
+        let expected = HarnessError::Skipped("a_test.go:2: not | today".to_owned());
+        assert_eq!(read("BenchmarkA", &[], skipped), Err(expected));
+        let failed = skipped.replace("SKIP", "FAIL");
+        let expected = HarnessError::Error("a_test.go:2: not | today".to_owned());
+        assert_eq!(Go.printed_error(&failed), Some(expected));
+        assert_eq!(Go.printed_error("BenchmarkA\nFAIL\n"), None);
+        assert_eq!(
+            read("BenchmarkA", &[], "PASS\n"),
+            Err(HarnessError::Missing(Harness::Go))
+        );
+        let ended = read("BenchmarkA", &[], "BenchmarkA\n");
+        assert!(
+            matches!(ended, Err(HarnessError::NoReport { .. })),
+            "{ended:?}"
+        );
+        let parts = "BenchmarkA\nBenchmarkA/x\nBenchmarkA/x \t 1\t 5 ns/op\nPASS\n";
+        let expected = HarnessError::Several(vec!["BenchmarkA/x".to_owned()]);
+        assert_eq!(read("BenchmarkA", &[], parts), Err(expected));
+        let untimed = "BenchmarkA\nBenchmarkA \t 1\t 5 x\nPASS\n";
+        let found = read("BenchmarkA", &[], untimed);
+        assert!(
+            matches!(found, Err(HarnessError::Number { field: TIME, .. })),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn a_launch_is_told_one_benchmark_part_by_part() {
+        assert_eq!(
+            words(
+                "BenchmarkA/q\"uote'/re(g)[e].*$|/a#01",
+                &[],
+                RepetitionLength::Iterations(70)
+            ),
+            r#"-test.run=^$ -test.v -test.benchmem -test.cpu=1 -test.count=3 -test.benchtime=70x -test.bench=^BenchmarkA$/^q\"uote\'$/^re\(g\)\[e\]\.\*\$\|$/^a\#01$"#
+        );
+        let given = words(
+            "BenchmarkA",
+            &["-test.cpu=4", "-test.benchtime=1s"],
+            RepetitionLength::Own,
+        );
+        assert_eq!(
+            given,
+            "-test.run=^$ -test.v -test.benchmem -test.cpu=4 -test.count=3 -test.bench=^BenchmarkA$"
+        );
+        let timed = words("BenchmarkA", &[], RepetitionLength::Seconds(0.01));
+        assert!(timed.contains("-test.benchtime=0.01s"), "{timed}");
+    }
+
+    #[test]
+    fn options_are_taken_behind_one_dash_or_two() {
+        let given = Go
+            .wishes(&own(&["--test.count=5", "-test.benchtime", "1s"]))
+            .unwrap();
+        assert_eq!(given.repetitions, Some(5));
+        assert_eq!(given.length, Some(RepetitionLength::Own));
+        for (refused, named) in [
+            ("--test.cpuprofile=x", "-test.cpuprofile"),
+            ("-test.bench=.", "-test.bench"),
+            ("-test.cpu=1,2", "-test.cpu"),
+            ("-test.count=0", "-test.count"),
+        ] {
+            assert_eq!(Go.wishes(&own(&[refused])).unwrap_err().flag, named);
+        }
+        assert_eq!(
+            Go.wishes(&own(&["-test.timeout=1h", "-x"])),
+            Ok(Wishes::default())
+        );
+    }
+
+    /// Answers the questions in turn, and notes them down.
+    fn listed(answers: &[&str]) -> (Vec<String>, Vec<String>) {
+        let mut asked = Vec::new();
+        let mut answers = answers.iter();
+        let found = Go.benchmarks(&mut |question| {
+            asked.push(question.arguments.last().unwrap().clone());
+            Ok(Captured {
+                output: answers.next().unwrap().as_bytes().to_vec(),
+                stderr_tail: String::new(),
+                ending: (asked.len() > 1).then_some(Ending::Exited(2)),
+            })
+        });
+        (found.unwrap().unwrap(), asked)
+    }
+
+    #[test]
+    fn benchmarks_behind_one_that_panics_are_asked_for_again() {
+        let (names, asked) = listed(&[
+            "BenchmarkA\nBenchmarkB\nBenchmarkC\nok\n",
+            "BenchmarkA\nBenchmarkA/x\nBenchmarkA/x \t 1\t 5 ns/op\nBenchmarkA/x/y\nBenchmarking\nBenchmarkB\n",
+            "BenchmarkC\n",
+        ]);
+        assert_eq!(names, ["BenchmarkA/x/y", "BenchmarkB", "BenchmarkC"]);
+        assert_eq!(
+            asked[1..],
+            [
+                "-test.bench=^(BenchmarkA|BenchmarkB|BenchmarkC)$",
+                "-test.bench=^(BenchmarkC)$"
+            ]
+        );
+        let (names, asked) = listed(&["BenchmarkA\nBenchmarkB\n", ""]);
+        assert_eq!(
+            (names, asked.len()),
+            (own(&["BenchmarkA", "BenchmarkB"]), 2)
+        );
+    }
+}

@@ -1,0 +1,3 @@
+module deadheat.example/suite
+
+go 1.19

@@ -1,0 +1,5 @@
+//go:build slower
+
+package suite
+
+const slower = true
