@@ -105,7 +105,8 @@ impl Messages {
                 Executable {
                     name,
                     path,
-                    directory: None,
+                    // As `cargo bench` starts it.
+                    directory: message.manifest_path.parent().map(Path::to_owned),
                 }
             })
             .collect();

@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::error::BuildError;
-use crate::recipe::Variables;
 use crate::repository::forget_the_repository;
 use crate::slot::Executable;
-use crate::subprocess::{Finished, Interruption};
+use crate::subprocess::{Finished, Interruption, Variables};
 
 /// `go test -c`, as the user wants it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -31,11 +31,11 @@ pub use disk::bytes_below;
 pub use error::{BuildError, CargoError, Fault};
 pub use go::GoBuild;
 pub use note::Note;
-pub use recipe::{CargoBuild, CommandBuild, Recipe, Variables, WRAPPED, stand_in, target_dir};
+pub use recipe::{CargoBuild, CommandBuild, Recipe, WRAPPED, stand_in, target_dir};
 pub use repository::{Revisions, RevisionsError};
 pub use sides::{Request, Side, Sides, build};
 pub use slot::Executable;
 pub use storage::{
     Kind, StorageError, Stored, freed_by, remove as remove_stored, stored_below, top_of,
 };
-pub use subprocess::Interruption;
+pub use subprocess::{Interruption, Variables};

@@ -16,7 +16,7 @@ use crate::go::GoBuild;
 use crate::note::Note;
 use crate::repository::{Repository, forget_the_repository};
 use crate::slot::Executable;
-use crate::subprocess::{Finished, Interruption};
+use crate::subprocess::{Finished, Interruption, Variables};
 
 /// The way in which both sides are built.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,9 +51,6 @@ pub struct CargoBuild {
     /// Variables of the environment that are set.
     pub variables: Variables,
 }
-
-/// Variables of the environment with their values.
-pub type Variables = Vec<(String, String)>;
 
 /// The folder in which cargo builds what it is asked for in the folder `directory`, absolute.
 /// `named` is `--target-dir`, if that is given.

@@ -115,15 +115,17 @@ pub fn build(
         tell,
     };
     let [base_way, head_way] = &ways;
-    // First the side that gives bench targets to the other, which is the one that is built in any
-    // case: it fails sooner, and the other may take over its dependencies.
-    if request.benches == BenchesFrom::Baseline {
-        let Some(head) = head else {
-            let [base, _] = revisions.names();
-            return Err(BuildError::BenchesForWorkingTree(base));
-        };
+    // First the side that gives bench targets to the other, or that is built in any case: it fails
+    // sooner, and the other may take over its dependencies.
+    let gives = request.benches == BenchesFrom::Baseline;
+    if gives && head.is_none() {
+        let [base, _] = revisions.names();
+        return Err(BuildError::BenchesForWorkingTree(base));
+    }
+    if gives || (head.is_some() && !matches!(head_way.recipe, Recipe::Cargo(_))) {
         let baseline = builder.side(base_way, base.as_ref(), None)?;
-        let candidate = builder.side(head_way, Some(&head), Some(&baseline.donor(true)))?;
+        let donor = gives.then(|| baseline.donor(true));
+        let candidate = builder.side(head_way, head.as_ref(), donor.as_ref())?;
         return Ok(Sides {
             baseline,
             candidate,

@@ -23,6 +23,9 @@ const LONGEST: Duration = Duration::from_millis(10);
 /// The time that a child may take to end when it was asked to.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// Variables of the environment with their values.
+pub type Variables = Vec<(String, String)>;
+
 /// A question to the caller: did the user ask to stop?
 pub struct Interruption<'a>(pub &'a dyn Fn() -> bool);
 

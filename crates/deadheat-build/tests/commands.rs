@@ -114,7 +114,10 @@ fn a_build_without_its_executable_is_none() {
         let error = sides.unwrap_err();
         assert_eq!(error.fault(), Fault::Side);
         let said = error.to_string();
-        assert!(said.starts_with("main: ") && said.contains(words), "{said}");
+        assert!(
+            said.starts_with("first: ") && said.contains(words),
+            "{said}"
+        );
         repo.is_clean();
     }
 }

@@ -413,6 +413,9 @@ debug = 0
     };
     let race = r#"
 fn main() {
+    // Either side runs where its own sources are.
+    let here = std::env::current_dir().unwrap();
+    assert_eq!(here, std::path::Path::new(env!("CARGO_MANIFEST_DIR")));
     deadheat::main(|suite| {
         suite
             .benchmark("twins")

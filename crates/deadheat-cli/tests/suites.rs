@@ -5,9 +5,10 @@ mod common;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
-use common::{Finished, Track, text};
+use common::{Finished, Track, blocks_in, text, wait_until};
+use deadheat_testing::kill;
 use deadheat_testing::needs;
 use serde_json::Value;
 
@@ -230,4 +231,60 @@ fn a_benchmark_that_goes_wrong_is_told_and_the_others_go_on() {
         assert!(failures.contains("--exact -- 'a b/c'"), "{failures}");
         assert_eq!(answer["benchmarks"][0]["benchmark"], "good", "{answer}");
     }
+}
+
+/// Programs whose benchmark takes so many seconds a launch, the second one with longer times.
+fn slow(track: &Track, seconds: f64) -> [String; 2] {
+    let times = [11, 22].map(|ns| {
+        let all: Vec<String> = (1..=10).map(|count| (ns * count).to_string()).collect();
+        all.join(",")
+    });
+    let launched = times.map(|times| {
+        format!(
+            "sleep {seconds}; echo '{{\"full_id\":\"a b/c\"}}' > $set/benchmark.json\n\
+             echo '{{\"iters\":[1,2,3,4,5,6,7,8,9,10],\"times\":[{times}]}}' > $set/sample.json"
+        )
+    });
+    let [old, new] = launched;
+    [pretended(track, "old", &old), pretended(track, "new", &new)]
+}
+
+#[test]
+fn a_race_of_launches_that_ctrl_c_ends_leaves_nothing_and_goes_on_where_it_stopped() {
+    let track = Track::new();
+    let [old, new] = slow(&track, 0.2);
+    let temporary = track.path("temporary");
+    fs::create_dir_all(&temporary).unwrap();
+    let child = track
+        .command()
+        .args(["bench", &old, &new, "a b", "-q", "--save", "run.jsonl"])
+        .args(["--max-replicates", "40"])
+        .env("TMPDIR", &temporary)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let record = track.path("run.jsonl");
+    wait_until("a second replicate", || blocks_in(&record) > 11);
+    assert!(kill(&["-INT", &child.id().to_string()]));
+    let done = Finished::from(child.wait_with_output().unwrap());
+    assert_eq!(done.code, Some(130), "{done:?}");
+    assert_eq!(temporary.read_dir().unwrap().count(), 0);
+    let before = blocks_in(&record);
+    let resumed = track.run(&["bench", "--resume", "run.jsonl", "-q", "--json"]);
+    assert_eq!(slower(&resumed.succeeds().json()), ["a b/c"]);
+    assert!(blocks_in(&record) > before);
+}
+
+#[test]
+fn a_red_light_on_a_suite_asks_a_second_witness() {
+    let track = Track::new();
+    let [old, new] = slow(&track, 0.0);
+    let words = ["bench", &old, &new, "-q", "--max-replicates", "8", "--json"];
+    let gate = ["--fail-on", "slower", "--confirm"];
+    let done = track.run(&[&words[..], &gate].concat());
+    assert_eq!(done.code, Some(1), "{done:?}");
+    let answer = done.json();
+    let confirmed = &answer["benchmarks"][0]["confirmation"]["confirmed"];
+    assert_eq!(*confirmed, true, "{answer}");
 }
