@@ -94,11 +94,18 @@ pub enum Harness {
     Criterion,
     /// divan, of Rust.
     Divan,
+    /// JMH, of Java.
+    Jmh,
 }
 
 impl Harness {
     /// All of them, in the order in which programs are asked.
-    pub const ALL: [Self; 3] = [Self::GoogleBenchmark, Self::Criterion, Self::Divan];
+    pub const ALL: [Self; 4] = [
+        Self::GoogleBenchmark,
+        Self::Criterion,
+        Self::Divan,
+        Self::Jmh,
+    ];
 
     /// The name of the harness, for people.
     pub fn name(self) -> &'static str {
@@ -106,6 +113,7 @@ impl Harness {
             Self::GoogleBenchmark => "Google Benchmark",
             Self::Criterion => "criterion",
             Self::Divan => "divan",
+            Self::Jmh => "JMH",
         }
     }
 
@@ -115,6 +123,7 @@ impl Harness {
             Self::GoogleBenchmark => "google_benchmark",
             Self::Criterion => "criterion",
             Self::Divan => "divan",
+            Self::Jmh => "jmh",
         }
     }
 }
@@ -130,7 +139,10 @@ pub struct HarnessCalls {
     pub benchmark: String,
     /// The length of each repetition.
     pub length: RepetitionLength,
-    /// Repetitions in a launch, each a sample.
+    /// Repetitions at the beginning of a launch that are not counted, as what is called then is
+    /// still warming up.
+    pub warm_up: u32,
+    /// Repetitions in a launch behind these, each a sample.
     pub repetitions: u32,
     /// Threads that the benchmark runs on.
     pub threads: u32,

@@ -541,6 +541,11 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
                 _ => "Pass its input through black_box, and return its result.",
             }
         ),
+        Warning::StillWarming { change: by } => format!(
+            "The first iteration counted of a launch differs from those behind it by {}, so it was \
+             still warming up. docs/suites.md says how to give JMH longer to warm up.",
+            change(*by)
+        ),
         Warning::ShortCommand { median_ns } => format!(
             "The slower command takes only {}, so starting the process is a large part of what \
              is timed. Give it more work, and leave out -S, which starts a shell as well.",

@@ -1,6 +1,5 @@
 //! The adapters of all harnesses, and which of them a program belongs to.
 
-use std::process::Command;
 use std::time::Duration;
 
 use deadheat_model::{Harness, Program};
@@ -9,7 +8,8 @@ use super::adapter::{ArgumentError, HarnessAdapter, Question, Wishes};
 use super::criterion::Criterion;
 use super::divan::Divan;
 use super::google_benchmark::GoogleBenchmark;
-use super::launch::startable;
+use super::jmh::Jmh;
+use super::launch::{startable, starting};
 use crate::error::EngineError;
 use crate::executable::PLACEMENTS_VARIABLE;
 use crate::interrupt::Interrupts;
@@ -21,6 +21,7 @@ pub(crate) fn adapter(harness: Harness) -> &'static dyn HarnessAdapter {
         Harness::GoogleBenchmark => &GoogleBenchmark,
         Harness::Criterion => &Criterion,
         Harness::Divan => &Divan,
+        Harness::Jmh => &Jmh,
     }
 }
 
@@ -33,6 +34,11 @@ pub fn wishes(harness: Harness, arguments: &[String]) -> Result<Wishes, Argument
 /// The fewest and the most repetitions that a launch of a harness can have.
 pub fn repetitions_of_a_launch(harness: Harness) -> (u32, u32) {
     adapter(harness).repetitions_of_a_launch()
+}
+
+/// Returns whether launches of a harness may be held on one core.
+pub fn may_be_pinned(harness: Harness) -> bool {
+    adapter(harness).may_be_pinned()
 }
 
 /// A program that is asked what it is and what it holds.
@@ -54,10 +60,11 @@ impl Asked<'_> {
                 continue;
             }
             if !answers.iter().any(|(asked, _)| *asked == question) {
-                let captured = self.ask(Question {
+                let asking = Question {
                     arguments: question,
                     ..Question::default()
-                })?;
+                };
+                let captured = self.ask(adapter, asking)?;
                 let printed = String::from_utf8_lossy(&captured.output);
                 answers.push((question, format!("{printed}\n{}", captured.stderr_tail)));
             }
@@ -76,15 +83,22 @@ impl Asked<'_> {
         harness: Harness,
     ) -> Result<Result<Vec<String>, String>, EngineError> {
         let adapter = adapter(harness);
-        let captured = self.ask(adapter.listing())?;
-        Ok(match captured.problem() {
-            Some(problem) => Err(problem),
-            None => Ok(adapter.listed(&String::from_utf8_lossy(&captured.output))),
+        let captured = self.ask(adapter, adapter.listing())?;
+        let starter = adapter.starter(&self.program.executable);
+        Ok(match (captured.problem(), starter.first()) {
+            (Some(problem), Some(starter)) => Err(format!("'{starter}' {problem}")),
+            (Some(problem), None) => Err(problem),
+            (None, _) => Ok(adapter.listed(&String::from_utf8_lossy(&captured.output))),
         })
     }
 
-    fn ask(&self, question: Question) -> Result<Captured, EngineError> {
-        let mut command = Command::new(startable(&self.program.executable));
+    fn ask(
+        &self,
+        adapter: &dyn HarnessAdapter,
+        question: Question,
+    ) -> Result<Captured, EngineError> {
+        let file = startable(&self.program.executable);
+        let mut command = starting(adapter, file.clone(), file);
         command
             .args(&self.program.arguments)
             .args(question.arguments)
