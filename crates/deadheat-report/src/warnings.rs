@@ -542,8 +542,8 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
             }
         ),
         Warning::StillWarming { change: by } => format!(
-            "The first iteration counted of a launch differs from those behind it by {}, so it was \
-             still warming up. docs/suites.md says how to give JMH longer to warm up.",
+            "The first iterations counted differ from those behind them by {}, so the benchmark was \
+             still warming up. docs/suites.md says how to give JMH longer for that.",
             change(*by)
         ),
         Warning::ShortCommand { median_ns } => format!(
