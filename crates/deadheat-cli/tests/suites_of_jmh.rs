@@ -156,8 +156,10 @@ for word; do
   case $before in -rff) report=$word;; -i) count=$word;; esac
   before=$word
 done
-times=100
-while [ $count -gt 1 ]; do times="$times,10$count"; count=$((count - 1)); done
+times=300,200,150
+number=3
+while [ $number -lt $count ]; do number=$((number + 1)); times="$times,10$((number % 3))"; done
+times=$(echo $times | cut -d, -f1-$count)
 row() {{ echo "[{{\"benchmark\":\"a.B.$1\",\"mode\":\"avgt\",\"threads\":1,\
 \"primaryMetric\":{{\"scoreUnit\":\"ns/op\",\"rawData\":[[$2]]}}}}]" > $report; }}
 case "$*" in
@@ -217,6 +219,34 @@ fn a_benchmark_of_a_jar_that_goes_wrong_is_told_and_the_others_go_on() {
         );
         assert_eq!(answer["benchmarks"][0]["benchmark"], "a.B.good", "{answer}");
     }
+}
+
+#[test]
+fn iterations_that_the_pilot_sees_warming_up_are_left_away() {
+    let track = pretended("true");
+    let save = track.path("run.jsonl");
+    let options = [
+        "good",
+        "--json",
+        "-q",
+        "--max-replicates",
+        "6",
+        "--save",
+        text(&save),
+    ];
+    let answer = ended(&track, &options);
+    let run = fs::read_to_string(&save).unwrap();
+    let header: Value = serde_json::from_str(run.lines().next().unwrap()).unwrap();
+    for contender in header["plan"]["benchmarks"][0]["contenders"]
+        .as_array()
+        .unwrap()
+    {
+        // Three, and half as many again.
+        assert_eq!(contender["jmh"]["warm_up"], 5, "{header}");
+    }
+    let sides = &answer.succeeds().json()["benchmarks"][0];
+    let typical = sides["baseline"]["mean"].as_f64().unwrap();
+    assert!((100.0..103.0).contains(&typical), "{sides}");
 }
 
 #[test]
