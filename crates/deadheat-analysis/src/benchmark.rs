@@ -18,6 +18,7 @@ use crate::raced::{Members, Options, Part, Raced, side};
 #[cfg(feature = "recordings")]
 use crate::unpaired::unpaired;
 use crate::waiting;
+use crate::warm_up;
 use crate::warnings;
 use crate::warnings::Traces;
 
@@ -292,6 +293,7 @@ fn answer(raced: &Raced<'_>, options: Options, recorded: Option<Recorded<'_>>) -
             final_decision.anytime,
             final_decision.budget_spent,
         ));
+        warnings.extend(warm_up::doubt(benchmark, samples, id, margin));
         warnings.extend(placement.doubts(&comparison));
         warnings.extend(warnings::about_the_counters(header));
         comparison.warnings = warnings;

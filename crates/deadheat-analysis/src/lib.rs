@@ -34,6 +34,7 @@ mod unpaired;
 #[cfg(feature = "recordings")]
 mod unpaired_estimate;
 mod waiting;
+mod warm_up;
 mod warnings;
 
 pub use analyse::{PerBenchmarkAnalysis, analyse};

@@ -316,6 +316,7 @@ fn of_others() -> [(Workload, Processes); 2] {
         program: Program::default(),
         benchmark: "b".to_owned(),
         length: RepetitionLength::Iterations(ITERATIONS),
+        warm_up: 0,
         repetitions: 25,
         threads: 1,
     };

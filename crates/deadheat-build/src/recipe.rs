@@ -3,6 +3,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
+use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -498,7 +499,9 @@ impl CommandBuild {
                 let problem = match fs::metadata(&path) {
                     Err(_) => "is not there; --exe names what --build makes",
                     Ok(about) if !about.is_file() => "is no file",
-                    Ok(about) if about.permissions().mode() & 0o111 == 0 => "is not executable",
+                    Ok(about) if about.permissions().mode() & 0o111 == 0 && !is_jar(&path) => {
+                        "is not executable"
+                    }
                     Ok(_) => {
                         return Ok(Executable {
                             name,
@@ -515,6 +518,13 @@ impl CommandBuild {
             })
             .collect()
     }
+}
+
+/// Returns true for a jar, which another program starts: the beginning of a zip archive.
+fn is_jar(path: &Path) -> bool {
+    let mut beginning = [0; 4];
+    let read = |mut file: File| file.read_exact(&mut beginning);
+    File::open(path).and_then(read).is_ok() && beginning == *b"PK\x03\x04"
 }
 
 #[cfg(test)]

@@ -216,14 +216,16 @@ fn pure_rooms_touch_no_clock_no_file_no_process_and_no_environment() {
 fn only_the_format_room_and_the_engines_facts_read_or_write_files() {
     // The engine looks at what the kernel publishes and at the outputs it
     // captured; it opens no file of the user's by name. Of an executable that
-    // has neutral links it asks whether that is still the same file. What
-    // workers print goes to a file in memory, which has no name; what harnesses
-    // write goes into a folder that is made for the launch.
+    // has neutral links it asks whether that is still the same file, of a jar
+    // whether it holds benchmarks. What workers print goes to a file in memory,
+    // which has no name; what harnesses write goes into a folder that is made
+    // for the launch.
     let allowed = [
         "machine.rs",
         "command.rs",
         "command_launch.rs",
         "executable.rs",
+        "jar.rs",
         "launch_folder.rs",
         "procfs.rs",
         "stderr_tail.rs",

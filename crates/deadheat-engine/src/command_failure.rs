@@ -305,6 +305,8 @@ pub enum HarnessError {
         /// Repetitions that were asked for.
         expected: u32,
     },
+    /// One side is measured by single calls, as its source says, and the other is not.
+    SingleCalls,
     /// The source of the benchmark keeps its repetitions to itself.
     OnlyAggregates,
     /// Two sides cannot be told apart sample by sample.
@@ -396,6 +398,9 @@ impl fmt::Display for HarnessError {
                 "reports {found} repetitions where {expected} were planned; a name that two benchmarks \
          share, or a benchmark that changes from launch to launch, cannot be raced"
             ),
+            Self::SingleCalls => f.write_str(
+                "is measured by single calls on one side, as its source says, and not on the other",
+            ),
             Self::OnlyAggregates => f.write_str(
                 "reports only aggregates of its repetitions; a race needs each of them, so take \
          ReportAggregatesOnly or Repetitions away from the benchmark",
@@ -438,6 +443,7 @@ fn no_report(harness: Harness) -> &'static str {
         Harness::Criterion => "left no sample.json in CRITERION_HOME, as criterion does since 0.3",
         Harness::Divan => "printed no table of divan",
         Harness::Go => "printed no result of the benchmark",
+        Harness::Jmh => "wrote no results to -rff",
     }
 }
 
@@ -447,6 +453,7 @@ fn report_of(harness: Harness) -> &'static str {
         Harness::Criterion => "a benchmark.json or sample.json of criterion",
         Harness::Divan => "a table of divan, with a row of median, samples and iters",
         Harness::Go => "a result of Go, such as 'BenchmarkSort-8 1000 2045 ns/op'",
+        Harness::Jmh => "the JSON of JMH",
     }
 }
 
@@ -457,6 +464,7 @@ fn listing_of(harness: Harness) -> &'static str {
         Harness::Criterion => "--bench --list",
         Harness::Divan => "--list",
         Harness::Go => "-test.bench=. -test.v",
+        Harness::Jmh => "-lp",
     }
 }
 

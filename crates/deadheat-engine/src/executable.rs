@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 
 use deadheat_model::NeutralLink;
 
+#[cfg(feature = "commands")]
+use crate::jar::is_jar;
+
 /// The folder of link records and neutral links, seen from that of the executable.
 const LINKS: &str = ".deadheat/links";
 
@@ -108,13 +111,13 @@ pub fn find_executable(name: &str) -> Option<PathBuf> {
     candidates.find(|candidate| is_executable(candidate))
 }
 
-/// The executable that a name leads to, or a file among its arguments, such as
+/// The executable or jar that a name leads to, or a file among its arguments, such as
 /// the script of an interpreter, if it was written after this second of Unix
 /// time: a run that began then raced another one.
 #[cfg(feature = "commands")]
 pub fn rewritten_since(program: &Path, arguments: &[String], unix_seconds: u64) -> Option<PathBuf> {
     let mut candidates = program_paths(program).into_iter();
-    let executable = candidates.find(|candidate| is_executable(candidate));
+    let executable = candidates.find(|candidate| is_executable(candidate) || is_jar(candidate));
     let arguments = arguments.iter().map(PathBuf::from);
     let later = |found: Metadata| found.is_file() && found.mtime() > unix_seconds as i64;
     let mut files = executable.into_iter().chain(arguments);

@@ -14,6 +14,8 @@ mod function;
 mod function_failure;
 mod interrupt;
 #[cfg(feature = "commands")]
+mod jar;
+#[cfg(feature = "commands")]
 mod launcher;
 mod machine;
 mod memory_layout;
@@ -37,7 +39,8 @@ pub use command_failure::HarnessError;
 #[cfg(feature = "commands")]
 pub use contender::{
     ArgumentError, CommandContenders, CommandOptions, HarnessContenders, HarnessOptions,
-    HarnessPilot, HarnessSide, ValueReader, Wishes, inspect, repetitions_of_a_launch, wishes,
+    HarnessPilot, HarnessSide, ValueReader, Wishes, inspect, may_be_pinned,
+    repetitions_of_a_launch, wishes,
 };
 pub use contender::{FunctionContenders, FunctionOptions, LocalContenders, Piloted};
 #[cfg(feature = "simulated")]
@@ -55,6 +58,8 @@ pub use function::{
 };
 pub use function_failure::{FunctionError, FunctionFailure};
 pub use interrupt::Interrupts;
+#[cfg(feature = "commands")]
+pub use jar::is_jar;
 pub use machine::{environment, machine};
 pub use order::{Moment, Schedule};
 pub use placement::LinkProgram;

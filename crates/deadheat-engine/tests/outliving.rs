@@ -249,6 +249,7 @@ fn a_replicate_whose_samples_are_all_taken_is_recorded_whole() {
         program: Program::default(),
         benchmark: "sound".to_owned(),
         length: RepetitionLength::Own,
+        warm_up: 0,
         repetitions: 2,
         threads: 1,
     }));

@@ -6,7 +6,7 @@ use crate::metric::Metric;
 use crate::race_settings::{Design, Looks};
 use crate::schedule::ContenderId;
 use crate::setting_values::ShareRange;
-use crate::workload::Workload;
+use crate::workload::{Harness, Workload};
 
 /// Everything that is decided before the first sample is taken.
 #[derive(Clone, Debug, PartialEq)]
@@ -135,6 +135,15 @@ impl Benchmark {
     pub fn keeps_order(&self) -> bool {
         let mut contenders = self.contenders.iter();
         contenders.any(|contender| matches!(contender.workload, Workload::Harness(_)))
+    }
+
+    /// Returns true if the code is compiled anew in every process, as it runs: no linker places it,
+    /// and the first repetitions of a launch are slower.
+    pub fn is_compiled_in_each_process(&self) -> bool {
+        let mut contenders = self.contenders.iter();
+        contenders.any(|contender| {
+            matches!(&contender.workload, Workload::Harness(calls) if calls.harness == Harness::Jmh)
+        })
     }
 
     /// Processes started for a replicate; `None` where every sample is one of its own.

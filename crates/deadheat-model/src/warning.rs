@@ -255,6 +255,12 @@ named! {
             /// Nanoseconds of a call.
             ns: f64,
         } = "optimised-away",
+        /// The first repetitions counted of launches differ from those behind them, so that the
+        /// benchmark was still warming up.
+        StillWarming {
+            /// Relative change from those behind them.
+            change: f64,
+        } = "still-warming",
         /// The command is so short that starting the process dominates.
         ShortCommand {
             /// Median of the slower contender in nanoseconds.

@@ -98,15 +98,18 @@ pub enum Harness {
     Divan,
     /// The test executables of Go, which hold benchmarks too.
     Go,
+    /// JMH, of Java.
+    Jmh,
 }
 
 impl Harness {
     /// All of them, in the order in which programs are asked.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::GoogleBenchmark,
         Self::Criterion,
         Self::Divan,
         Self::Go,
+        Self::Jmh,
     ];
 
     /// The name of the harness, for people.
@@ -116,6 +119,7 @@ impl Harness {
             Self::Criterion => "criterion",
             Self::Divan => "divan",
             Self::Go => "Go",
+            Self::Jmh => "JMH",
         }
     }
 
@@ -126,6 +130,7 @@ impl Harness {
             Self::Criterion => "criterion",
             Self::Divan => "divan",
             Self::Go => "go",
+            Self::Jmh => "jmh",
         }
     }
 }
@@ -141,7 +146,10 @@ pub struct HarnessCalls {
     pub benchmark: String,
     /// The length of each repetition.
     pub length: RepetitionLength,
-    /// Repetitions in a launch, each a sample.
+    /// Repetitions at the beginning of a launch that are not counted, as what is called then is
+    /// still warming up.
+    pub warm_up: u32,
+    /// Repetitions in a launch behind these, each a sample.
     pub repetitions: u32,
     /// Threads that the benchmark runs on.
     pub threads: u32,

@@ -541,6 +541,11 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
                 _ => "Pass its input through black_box, and return its result.",
             }
         ),
+        Warning::StillWarming { change: by } => format!(
+            "The first iterations counted differ from those behind them by {}, so the benchmark was \
+             still warming up. docs/suites.md says how to give JMH longer for that.",
+            change(*by)
+        ),
         Warning::ShortCommand { median_ns } => format!(
             "The slower command takes only {}, so starting the process is a large part of what \
              is timed. Give it more work, and leave out -S, which starts a shell as well.",

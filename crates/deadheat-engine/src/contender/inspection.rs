@@ -11,6 +11,7 @@ use super::workers::START_UP;
 use crate::error::EngineError;
 use crate::function_failure::{FunctionError, InspectionFailure};
 use crate::interrupt::Interrupts;
+use crate::jar::{holds_benchmarks_of_jmh, is_jar};
 use crate::subprocess::in_one_line;
 use crate::worker::{
     HarnessListing, Inspected, ListedBenchmark, Patience, Reply, Request, WaitError, WorkerListing,
@@ -59,6 +60,16 @@ pub fn inspect(
     };
     if let Some(harness) = harness {
         return listed(harness);
+    }
+    // A jar is started by another program, and for nothing but its benchmarks.
+    if is_jar(&program.executable) {
+        let harness = Harness::Jmh;
+        if holds_benchmarks_of_jmh(&program.executable) {
+            return listed(harness);
+        }
+        let problem = "it has no META-INF/BenchmarkList".to_owned();
+        let cause = FunctionError::Unlisted { harness, problem };
+        return Err(failure(cause, None));
     }
     let worker = WorkerProcess::start(WorkerStart {
         program,
@@ -201,6 +212,7 @@ fn refuses(words: &str) -> bool {
         "as a value, use",
         "wasn't expected",
         "Unrecognized option",
+        "is not a recognized option",
     ];
     refusals.iter().any(|refusal| words.contains(refusal))
 }

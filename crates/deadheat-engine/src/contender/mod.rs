@@ -28,7 +28,7 @@ pub use function_pilot::Piloted;
 #[cfg(feature = "commands")]
 pub use harness::{
     ArgumentError, HarnessContenders, HarnessOptions, HarnessPilot, HarnessSide, Wishes,
-    repetitions_of_a_launch, wishes,
+    may_be_pinned, repetitions_of_a_launch, wishes,
 };
 #[cfg(feature = "commands")]
 pub use inspection::inspect;

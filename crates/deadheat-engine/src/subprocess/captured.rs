@@ -20,7 +20,7 @@ use crate::interrupt::{Interrupted, Interrupts, signal_name};
 /// More than any honest answer has.
 const MOST_OUTPUT: usize = 4 << 20;
 /// Bytes of the standard error that are kept: the last ones.
-const MOST_ERRORS: usize = 4 << 10;
+const MOST_ERRORS: usize = 8 << 10;
 
 /// The output of a process until it ended.
 pub(crate) struct Captured {

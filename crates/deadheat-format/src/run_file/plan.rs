@@ -189,6 +189,7 @@ object! { HarnessCalls {
     program,
     benchmark,
     length,
+    warm_up: omit,
     repetitions,
     threads: or(1),
     // The word that they stand under says it.

@@ -224,6 +224,7 @@ pub fn program_header() -> RunHeader {
             program: program(name),
             benchmark: "BM_Sum/100".to_owned(),
             length,
+            warm_up: 0,
             repetitions: 10,
             threads: 2,
         })),

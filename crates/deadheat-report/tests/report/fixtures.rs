@@ -646,6 +646,7 @@ pub fn every_warning() -> Vec<Warning> {
             change_with_all: -0.0251,
             verdict_with_all: None,
         },
+        Warning::StillWarming { change: 0.0312 },
         Warning::DisturbedUnevenly { p: 0.0031 },
         Warning::DisturbedTooOften { share: 0.342 },
         Warning::PlacementFixed { reason: None },

@@ -3,11 +3,11 @@
 use deadheat_analysis::planned_repetitions;
 use deadheat_engine::{
     EngineError, FunctionError, HarnessContenders, HarnessError, HarnessOptions, HarnessPilot,
-    HarnessSide, Interrupts, OsClock, Wishes, repetitions_of_a_launch, wishes,
+    HarnessSide, Interrupts, OsClock, Wishes, may_be_pinned, repetitions_of_a_launch, wishes,
 };
 use deadheat_model::{
     Benchmark, Contender, Environment, Front, Harness, HarnessCalls, LeftOutReason, NeutralLinks,
-    Plan, Program, RaceSettings, Workload,
+    Pinning, Plan, Program, RaceSettings, Workload,
 };
 
 use super::commands::placements;
@@ -61,6 +61,7 @@ pub(super) fn contenders<'a>(
     benchmarks: &[Benchmark],
     interrupts: &'a Interrupts,
 ) -> Result<HarnessContenders<'a>, RaceError> {
+    refuse_pins(race, benchmarks)?;
     let options = HarnessOptions {
         timeout: race.settings.timeout(Front::Bench),
         pinning: race.settings.pinning(Front::Bench),
@@ -70,6 +71,22 @@ pub(super) fn contenders<'a>(
         wanted: wanted(benchmarks, race.settings.blocks)?,
     };
     HarnessContenders::new(options, interrupts).map_err(RaceError::NotStarted)
+}
+
+/// Refuses cores that were asked for where launches cannot be held on one.
+fn refuse_pins(race: &BenchmarkRace, benchmarks: &[Benchmark]) -> Result<(), RaceError> {
+    let mut harnesses = harnesses(benchmarks).into_iter();
+    match (
+        &race.settings.pin,
+        harnesses.find(|harness| !may_be_pinned(*harness)),
+    ) {
+        (Some(Pinning::Cores(_)), Some(harness)) => Err(RaceError::Design(format!(
+            "--pin: launches of {} have threads beside the benchmark, which would wait for it on \
+             one core; leave this away",
+            harness.name()
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// The harnesses of these benchmarks, each once.
@@ -185,7 +202,9 @@ impl PilotedContenders for HarnessContenders<'_> {
         };
         match &cause.what {
             HarnessError::Skipped(message) => Some(LeftOutReason::Skipped(message.clone())),
-            HarnessError::NotAlike { .. } | HarnessError::Several(_) => {
+            HarnessError::NotAlike { .. }
+            | HarnessError::SingleCalls
+            | HarnessError::Several(_) => {
                 let contender = failure.contender.as_deref().unwrap_or_default();
                 let reason = format!("'{contender}' {}", cause.what);
                 Some(LeftOutReason::NotAlike(reason))
@@ -235,6 +254,7 @@ mod tests {
             },
             benchmark: "sum".to_owned(),
             length: RepetitionLength::Iterations(9),
+            warm_up: 0,
             repetitions: 4,
             threads: 1,
         };

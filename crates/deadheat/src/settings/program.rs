@@ -2,15 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use deadheat_engine::{find_executable, is_executable};
+use deadheat_engine::{find_executable, is_executable, is_jar};
 use deadheat_model::Program;
 
 use crate::exit::Failure;
 
-/// The path of an executable file, or words as in a shell: a program, which is
+/// The path of an executable file or a jar, or words as in a shell: a program, which is
 /// looked up in `PATH`, and its arguments.
 pub fn program(text: &str) -> Result<Program, Failure> {
-    if is_executable(Path::new(text)) {
+    if can_be_started(text) {
         return Ok(Program {
             executable: in_this_folder(text),
             ..Program::default()
@@ -27,7 +27,7 @@ pub fn program(text: &str) -> Result<Program, Failure> {
     let Some((name, arguments)) = words.split_first().filter(|(name, _)| !name.is_empty()) else {
         return Err(Failure::Usage("the name of a program is empty".to_owned()));
     };
-    let executable = if is_executable(Path::new(name)) {
+    let executable = if can_be_started(name) {
         in_this_folder(name)
     } else {
         let found = find_executable(name);
@@ -41,14 +41,20 @@ pub fn program(text: &str) -> Result<Program, Failure> {
 }
 
 /// Returns true if a word names a program where it could also be part of the name of a benchmark:
-/// an executable file, anything that begins like a path, or several words of which the first is a
+/// an executable file or a jar, anything that begins like a path, or several words of which the first is a
 /// program.
 pub fn is_program(text: &str) -> bool {
     let like_a_path = ["/", "./", "../"].iter().any(|sign| text.starts_with(sign));
     // As in 'sort (quick)', where there is a program called sort.
     let like_a_pair = text.ends_with(')') && text.contains(" (");
     let several_words = text.contains(char::is_whitespace) && !like_a_pair;
-    like_a_path || is_executable(Path::new(text)) || (several_words && program(text).is_ok())
+    like_a_path || can_be_started(text) || (several_words && program(text).is_ok())
+}
+
+/// Returns true for the path of an executable, or of a jar, which another program starts.
+fn can_be_started(path: &str) -> bool {
+    let path = Path::new(path);
+    is_executable(path) || is_jar(path)
 }
 
 /// A bare name would be looked up in `PATH` once more.

@@ -23,6 +23,12 @@ pub(crate) trait HarnessAdapter: Sync {
     /// is of this harness.
     fn recognises(&self, answer: &str) -> bool;
 
+    /// The words that start a file which the system cannot start by itself, in front of its path;
+    /// none for an executable.
+    fn starter(&self, _executable: &Path) -> Vec<String> {
+        Vec::new()
+    }
+
     /// The question for the benchmarks, behind the arguments of the user.
     fn listing(&self) -> Question;
 
@@ -115,6 +121,18 @@ pub(crate) trait HarnessAdapter: Sync {
     /// tell.
     fn threads(&self, _own: &[String], _benchmark: &str) -> u32 {
         1
+    }
+
+    /// Returns whether launches may be held on one core.
+    fn may_be_pinned(&self) -> bool {
+        true
+    }
+
+    /// Returns whether a launch with these arguments of the user reports its repetitions from the
+    /// first on: then the pilot looks how many of them to leave away. Other harnesses warm up
+    /// before the first.
+    fn shows_warm_up(&self, _own: &[String]) -> bool {
+        false
     }
 }
 

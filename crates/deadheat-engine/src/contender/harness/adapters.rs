@@ -1,6 +1,5 @@
 //! The adapters of all harnesses, and which of them a program belongs to.
 
-use std::process::Command;
 use std::time::Duration;
 
 use deadheat_model::{Harness, Program};
@@ -10,7 +9,8 @@ use super::criterion::Criterion;
 use super::divan::Divan;
 use super::go::Go;
 use super::google_benchmark::GoogleBenchmark;
-use super::launch::startable;
+use super::jmh::Jmh;
+use super::launch::{startable, starting};
 use crate::error::EngineError;
 use crate::executable::PLACEMENTS_VARIABLE;
 use crate::interrupt::Interrupts;
@@ -23,6 +23,7 @@ pub(crate) fn adapter(harness: Harness) -> &'static dyn HarnessAdapter {
         Harness::Criterion => &Criterion,
         Harness::Divan => &Divan,
         Harness::Go => &Go,
+        Harness::Jmh => &Jmh,
     }
 }
 
@@ -35,6 +36,11 @@ pub fn wishes(harness: Harness, arguments: &[String]) -> Result<Wishes, Argument
 /// The fewest and the most repetitions that a launch of a harness can have.
 pub fn repetitions_of_a_launch(harness: Harness) -> (u32, u32) {
     adapter(harness).repetitions_of_a_launch()
+}
+
+/// Returns whether launches of a harness may be held on one core.
+pub fn may_be_pinned(harness: Harness) -> bool {
+    adapter(harness).may_be_pinned()
 }
 
 /// A program that is asked what it is and what it holds.
@@ -56,7 +62,7 @@ impl Asked<'_> {
                 continue;
             }
             if !answers.iter().any(|(asked, _)| *asked == question) {
-                let captured = self.ask(&Question::by(question))?;
+                let captured = self.ask(adapter, &Question::by(question))?;
                 let printed = String::from_utf8_lossy(&captured.output);
                 answers.push((question, format!("{printed}\n{}", captured.stderr_tail)));
             }
@@ -74,11 +80,22 @@ impl Asked<'_> {
         &self,
         harness: Harness,
     ) -> Result<Result<Vec<String>, String>, EngineError> {
-        adapter(harness).benchmarks(&mut |question| self.ask(question))
+        let adapter = adapter(harness);
+        let starter = adapter.starter(&self.program.executable);
+        let found = adapter.benchmarks(&mut |question| self.ask(adapter, question))?;
+        Ok(found.map_err(|problem| match starter.first() {
+            Some(starter) => format!("'{starter}' {problem}"),
+            None => problem,
+        }))
     }
 
-    fn ask(&self, question: &Question) -> Result<Captured, EngineError> {
-        let mut command = Command::new(startable(&self.program.executable));
+    fn ask(
+        &self,
+        adapter: &dyn HarnessAdapter,
+        question: &Question,
+    ) -> Result<Captured, EngineError> {
+        let file = startable(&self.program.executable);
+        let mut command = starting(adapter, file.clone(), file);
         if let Some(directory) = &self.program.directory {
             command.current_dir(directory);
         }

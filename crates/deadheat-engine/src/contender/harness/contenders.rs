@@ -1,8 +1,8 @@
 //! The benchmarks of executables of harnesses, raced launch by launch.
 
 use deadheat_model::{
-    Block, BlockRecord, Contender, Flags, HarnessCalls, Metric, NeutralLinks, Placed, Plan, Sample,
-    Slot, Workload,
+    Block, BlockRecord, Contender, Flags, HarnessCalls, Metric, NeutralLinks, Pinning, Placed,
+    Plan, Sample, Slot, Workload,
 };
 
 use super::adapter::Repetition;
@@ -60,6 +60,12 @@ impl<'a> HarnessContenders<'a> {
     pub fn new(options: HarnessOptions, interrupts: &'a Interrupts) -> Result<Self, EngineError> {
         let mut harnesses = options.harnesses.iter();
         let told = harnesses.all(|harness| adapter(*harness).tells_cpu_time());
+        let mut harnesses = options.harnesses.iter();
+        let pinned = harnesses.all(|harness| adapter(*harness).may_be_pinned());
+        let mut options = options;
+        if !pinned {
+            options.pinning = Pinning::Inherit;
+        }
         Ok(Self {
             metrics: if told { &METRICS } else { &METRICS[..1] },
             launcher: Launcher::new(options, interrupts)?,
@@ -174,6 +180,7 @@ impl<'a> HarnessContenders<'a> {
         let launch = benchmark.launch(contender, moment, variant, path_padding, padding);
         let (least, _) = launch.adapter.repetitions_of_a_launch();
         let launch = Launch {
+            warm_up: 0,
             repetitions: least,
             ..launch
         };
@@ -247,6 +254,7 @@ impl Entered {
             program: &calls.program,
             benchmark: &calls.benchmark,
             length: calls.length,
+            warm_up: calls.warm_up,
             repetitions: calls.repetitions,
             variant,
             path_padding: Some(path_padding),

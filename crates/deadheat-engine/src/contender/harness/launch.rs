@@ -52,6 +52,8 @@ pub(super) struct Launch<'a> {
     /// By which the program knows it.
     pub(super) benchmark: &'a str,
     pub(super) length: RepetitionLength,
+    /// Repetitions that are not counted, in front of the others.
+    pub(super) warm_up: u32,
     pub(super) repetitions: u32,
     /// A neutral link of the program, started instead under the same name.
     pub(super) variant: Option<&'a Variant>,
@@ -118,8 +120,8 @@ impl<'a> Launcher<'a> {
             None => (image.clone(), own.clone()),
             Some(path_padding) => (path_padding.started(image), path_padding.named(&own)),
         };
-        let mut command = Command::new(started);
-        command.arg0(named).args(arguments(launch));
+        let mut command = starting(adapter, started, named);
+        command.args(arguments(launch));
         if let Some(directory) = &launch.program.directory {
             command.current_dir(directory);
         }
@@ -175,7 +177,9 @@ impl<'a> Launcher<'a> {
             files,
         };
         let repetitions = adapter.repetitions(&launch.ask(), &yielded);
-        repetitions.map_err(failure)
+        let mut repetitions = repetitions.map_err(failure)?;
+        repetitions.drain(..repetitions.len().min(launch.warm_up as usize));
+        Ok(repetitions)
     }
 }
 
@@ -185,7 +189,26 @@ impl Launch<'_> {
             own: &self.program.arguments,
             benchmark: self.benchmark,
             length: self.length,
-            repetitions: self.repetitions,
+            repetitions: self.warm_up + self.repetitions,
+        }
+    }
+}
+
+/// A command that starts the file `image`, which is told that it is called so; what starts it gets
+/// that name only.
+pub(super) fn starting(adapter: &dyn HarnessAdapter, image: PathBuf, named: PathBuf) -> Command {
+    let starter = adapter.starter(&named);
+    let mut words = starter.iter();
+    match words.next() {
+        None => {
+            let mut command = Command::new(image);
+            command.arg0(named);
+            command
+        }
+        Some(starter) => {
+            let mut command = Command::new(starter);
+            command.args(words).arg(named);
+            command
         }
     }
 }
@@ -235,7 +258,8 @@ pub(super) fn startable(executable: &Path) -> PathBuf {
 /// The launch as somebody would type it.
 fn again(launch: &Launch<'_>) -> String {
     let executable = startable(&launch.program.executable);
-    let words = [executable.display().to_string()].into_iter();
+    let words = launch.adapter.starter(&executable).into_iter();
+    let words = words.chain([executable.display().to_string()]);
     let words = words.chain(arguments(launch)).map(|word| quoted(&word));
     let words = words.collect::<Vec<_>>().join(" ");
     match &launch.program.directory {

@@ -9,13 +9,15 @@ mod criterion;
 mod divan;
 mod go;
 mod google_benchmark;
+mod jmh;
 mod launch;
 mod launch_folder;
 mod pilot;
+mod warm_up;
 
 pub use adapter::{ArgumentError, Wishes};
 pub(crate) use adapters::Asked;
-pub use adapters::{repetitions_of_a_launch, wishes};
+pub use adapters::{may_be_pinned, repetitions_of_a_launch, wishes};
 pub use contenders::HarnessContenders;
 pub use launch::HarnessOptions;
 pub use pilot::{HarnessPilot, HarnessSide};

@@ -9,6 +9,7 @@ use deadheat_model::{Harness, HarnessCalls, Metric, Program, RepetitionLength};
 use super::adapter::{HarnessAdapter, Repetition};
 use super::adapters::adapter;
 use super::launch::{Launch, Launcher, failure, problem_of, startable};
+use super::warm_up::{FIRST_LOOK, LONGEST_LOOK_NS, settled, with_reserve};
 use crate::command_failure::HarnessError;
 use crate::error::EngineError;
 use crate::order::Moment;
@@ -143,11 +144,18 @@ impl<'p> Piloting<'p, '_> {
         let fewest = fewest.max().unwrap_or(1);
         let usual = adapters().find_map(HarnessAdapter::usual_repetitions);
         let mut lengths = self.lengths(free);
+        let mut single_calls = false;
         let mut tried = Vec::new();
-        for (side, length) in lengths.iter().enumerate() {
-            tried.push(self.attempt(side, *length, fewest)?);
+        for side in 0..self.sides.len() {
+            let mut attempt = self.attempt(side, lengths[side], fewest);
+            if side == 0 && attempt.as_ref().is_err_and(is_of_single_calls) {
+                single_calls = true;
+                lengths.fill(RepetitionLength::Own);
+                attempt = self.attempt(side, lengths[side], fewest);
+            }
+            tried.push(attempt?);
         }
-        let own = self.own_repetitions(&tried, &lengths, fewest)?;
+        let own = self.own_repetitions(&tried, &lengths, fewest, single_calls)?;
         let said = own.or(wanted.repetitions).or(usual);
         let slowest_ns = tried.iter().map(Tried::slowest_ns).fold(0.0, f64::max);
         let mut repetitions = said.unwrap_or_else(|| repetitions_that_fit(slowest_ns));
@@ -163,13 +171,28 @@ impl<'p> Piloting<'p, '_> {
         let mut seen = tried;
         let mut repetition_ns = slowest_ns;
         let mut can_repeat = said.is_none();
-        while repetitions > 1 || counted {
-            match self.rehearsal(&lengths, repetitions, counted)? {
-                Rehearsed::Well(rehearsed) => {
+        let mut look = self.first_look(slowest_ns, single_calls);
+        let mut warm_up = 0;
+        while repetitions > 1 || counted || look > 0 {
+            match self.rehearsal(&lengths, repetitions.max(look), counted)? {
+                Rehearsed::Well(mut rehearsed) => {
                     let cost = cost_of_repetition(&seen, &rehearsed);
                     repetition_ns = repetition_ns.max(cost);
                     if said.is_none() {
                         repetitions = repetitions.min(repetitions_that_fit(cost));
+                    }
+                    if look > 0 {
+                        let longer = 2.0 * f64::from(look) * repetition_ns <= LONGEST_LOOK_NS;
+                        match warm_up_of(&rehearsed) {
+                            None if longer => {
+                                look *= 2;
+                                continue;
+                            }
+                            found => warm_up = found.unwrap_or(look / 2),
+                        }
+                        for tried in &mut rehearsed {
+                            tried.repetitions.drain(..warm_up as usize);
+                        }
                     }
                     seen.extend(rehearsed);
                     break;
@@ -198,10 +221,12 @@ impl<'p> Piloting<'p, '_> {
             },
             benchmark: side.benchmark.to_owned(),
             length,
+            warm_up,
             repetitions,
             threads,
         });
         let latest = &seen[seen.len() - self.sides.len()..];
+        // With the warm-up, which the time of these launches has in it.
         let beside = latest
             .iter()
             .map(|tried| (tried.took_ns - tried.repetitions.len() as f64 * repetition_ns).max(0.0));
@@ -229,6 +254,19 @@ impl<'p> Piloting<'p, '_> {
         lengths.collect()
     }
 
+    /// Repetitions of the first launch in which the pilot looks for warm-up; 0 where there is
+    /// nothing to see, or repetitions are so long that there is no time for it.
+    fn first_look(&self, repetition_ns: f64, single_calls: bool) -> u32 {
+        let mut sides = self.sides.iter();
+        let shown = sides.all(|side| side.adapter().shows_warm_up(&side.program.arguments));
+        let look = (LONGEST_LOOK_NS / repetition_ns.max(1.0)).min(FIRST_LOOK.into()) as u32;
+        if shown && !single_calls && look > 1 {
+            look
+        } else {
+            0
+        }
+    }
+
     /// Launches one side.
     fn attempt(
         &mut self,
@@ -253,6 +291,7 @@ impl<'p> Piloting<'p, '_> {
             program: of.program,
             benchmark: of.benchmark,
             length,
+            warm_up: 0,
             repetitions,
             variant: None,
             path_padding: None,
@@ -267,13 +306,14 @@ impl<'p> Piloting<'p, '_> {
         tried: &[Tried],
         lengths: &[RepetitionLength],
         asked: u32,
+        single_calls: bool,
     ) -> Result<Option<u32>, EngineError> {
         let mut all: Option<u32> = None;
         for (side, tried) in tried.iter().enumerate() {
             let found = tried.repetitions.len() as u32;
             let of = &self.sides[side];
             let says = of.adapter().own_repetitions(of.benchmark);
-            if found == asked && says != Some(asked) {
+            if found == asked && says != Some(asked) && !single_calls {
                 continue;
             }
             match all {
@@ -338,6 +378,17 @@ impl<'p> Piloting<'p, '_> {
         }
         Ok(Rehearsed::Well(rehearsed))
     }
+}
+
+/// Repetitions to leave away, with which all sides settle; `None` where one does not.
+fn warm_up_of(rehearsed: &[Tried]) -> Option<u32> {
+    let each = rehearsed.iter().map(|tried| settled(&tried.times_ns()));
+    let longest = each.collect::<Option<Vec<usize>>>()?.into_iter().max();
+    longest.map(with_reserve)
+}
+
+fn is_of_single_calls(error: &EngineError) -> bool {
+    problem_of(error) == Some(&HarnessError::SingleCalls)
 }
 
 /// The launch of every side as in the race.
