@@ -27,11 +27,10 @@ use races::{Answer, row, times_of_criterion};
 use sources::{Origin, Suite, Way};
 
 /// The suites, with two versions of each that have the same benchmarks.
-const SUITES: [Suite; 7] = [
+const SUITES: [Suite; 6] = [
     Suite::published("itoa", ["1.0.17", "1.0.19"], "0.8"),
     Suite::published("ryu", ["1.0.21", "1.0.23"], "0.8"),
     Suite::published("hashbrown", ["0.17.0", "0.17.2"], "0.7"),
-    Suite::published("unicode-segmentation", ["1.12.0", "1.13.3"], "0.5"),
     Suite::published("base64", ["0.22.0", "0.22.1"], "0.4"),
     Suite::published("httparse", ["1.9.5", "1.10.1"], "0.3"),
     Suite {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use deadheat_model::{Harness, RepetitionLength};
+use deadheat_model::{Harness, Program, RepetitionLength};
 
 use crate::command_failure::HarnessError;
 use crate::error::EngineError;
@@ -14,8 +14,9 @@ pub(crate) trait HarnessAdapter: Sync {
     /// The harness that this is about.
     fn harness(&self) -> Harness;
 
-    /// Arguments that make a program of this harness say what it is, and do nothing else.
-    fn question(&self) -> &'static [&'static str] {
+    /// Arguments that make a program of this harness say what it is, and do nothing else; none
+    /// where the program need not be asked, as it is of another kind.
+    fn question(&self, _program: &Program) -> &'static [&'static str] {
         &["--help"]
     }
 
@@ -154,11 +155,11 @@ impl Question {
     }
 }
 
-/// A text as a regular expression of Rust or Go that fits nothing else.
+/// A text as a regular expression of Rust, Go or Java that fits nothing else.
 pub(crate) fn escaped(text: &str) -> String {
     let mut pattern = String::new();
     for sign in text.chars() {
-        if sign.is_ascii_punctuation() {
+        if sign.is_ascii_punctuation() && sign != '_' {
             pattern.push('\\');
         }
         pattern.push(sign);

@@ -57,7 +57,7 @@ impl Asked<'_> {
         let mut answers: Vec<(&'static [&'static str], String)> = Vec::new();
         for harness in Harness::ALL {
             let adapter = adapter(harness);
-            let question = adapter.question();
+            let question = adapter.question(self.program);
             if question.is_empty() {
                 continue;
             }

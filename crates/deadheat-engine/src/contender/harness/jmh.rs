@@ -7,11 +7,11 @@
 
 use std::path::{Path, PathBuf};
 
-use deadheat_model::{Harness, Json, Object, RepetitionLength};
+use deadheat_model::{Harness, Json, Object, Program, RepetitionLength};
 
 use super::adapter::{
-    ArgumentError, Ask, HarnessAdapter, Question, Repetition, ResultsBy, Wishes, Yielded, refuse,
-    value_of,
+    ArgumentError, Ask, HarnessAdapter, Question, Repetition, ResultsBy, Wishes, Yielded, escaped,
+    refuse, value_of,
 };
 use crate::command_failure::HarnessError;
 use crate::jar::is_jar;
@@ -42,8 +42,10 @@ impl HarnessAdapter for Jmh {
         Harness::Jmh
     }
 
-    fn question(&self) -> &'static [&'static str] {
-        &["-h"]
+    /// A jar is known by its content.
+    fn question(&self, program: &Program) -> &'static [&'static str] {
+        let is_class_path = program.arguments.iter().any(|argument| argument == MAIN);
+        if is_class_path { &["-h"] } else { &[] }
     }
 
     fn recognises(&self, answer: &str) -> bool {
@@ -279,18 +281,6 @@ fn parts(benchmark: &str) -> (&str, Vec<(&str, String)>) {
         }
     }
     (name, parameters)
-}
-
-/// A text as a regular expression of Java that fits nothing else.
-fn escaped(text: &str) -> String {
-    let mut pattern = String::new();
-    for sign in text.chars() {
-        if sign.is_ascii_punctuation() && sign != '_' {
-            pattern.push('\\');
-        }
-        pattern.push(sign);
-    }
-    pattern
 }
 
 /// A time as JMH reads it.

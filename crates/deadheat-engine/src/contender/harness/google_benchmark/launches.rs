@@ -1,7 +1,7 @@
 //! Executables of Google Benchmark: `--benchmark_filter` chooses one benchmark, and the report comes
 //! through a pipe, as JSON.
 
-use deadheat_model::{Harness, RepetitionLength};
+use deadheat_model::{Harness, Program, RepetitionLength};
 
 use super::super::adapter::{
     ArgumentError, Ask, HarnessAdapter, Question, Repetition, ResultsBy, Wishes, Yielded,
@@ -30,7 +30,7 @@ impl HarnessAdapter for GoogleBenchmark {
     }
 
     /// None: what a program makes of the flag that lists benchmarks is known already.
-    fn question(&self) -> &'static [&'static str] {
+    fn question(&self, _program: &Program) -> &'static [&'static str] {
         &[]
     }
 
