@@ -121,6 +121,26 @@ impl Overlay {
     }
 }
 
+impl Overlay {
+    /// Puts manifests and lock files below `top` back as the commit has them.
+    pub(crate) fn take_back(
+        &self,
+        repository: &Repository<'_>,
+        commit: &Commit,
+        top: &Path,
+    ) -> Result<(), BuildError> {
+        for path in self.texts.keys() {
+            let to = top.join(path);
+            let done = match repository.file_of(commit, path)? {
+                Some(bytes) => fs::write(&to, bytes),
+                None => fs::remove_file(&to),
+            };
+            done.map_err(BuildError::at(&to))?;
+        }
+        Ok(())
+    }
+}
+
 /// Makes the folder of a file, and removes a link that leads elsewhere.
 fn made_way(file: &Path) -> Result<(), BuildError> {
     if let Some(folder) = file.parent() {

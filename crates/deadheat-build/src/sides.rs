@@ -546,6 +546,7 @@ impl Builder<'_> {
                 let all = overlay.targets.drain(..);
                 dropped.extend(all.map(|bench| (bench, problem.to_owned())));
             }
+            overlay.take_back(self.repository, commit, site.top)?;
             let gone: Vec<BenchTarget> = dropped.iter().map(|(bench, _)| bench.clone()).collect();
             overlay = Overlay::plan(self.repository, commit, donor, &gone)?.unwrap_or_default();
             if overlay.targets.is_empty() && !overlay.shares {

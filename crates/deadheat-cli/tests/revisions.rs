@@ -862,3 +862,39 @@ fn a_command_builds_the_candidate_in_its_own_way() {
     let done = repo.rev(&[&["HEAD..HEAD"], &exe[..], &["--cand-args", "-x"]].concat());
     done.fails_with(2, &["--cand-args is for `cargo bench`"]);
 }
+
+#[test]
+fn own_benches_race_where_cargo_cannot_find_what_the_others_need() {
+    needs!("git");
+    let repo = Repo::new(&BARE);
+    let manifest = format!("{}{}", BARE[0].1, entry("race"));
+    repo.commit(&[
+        ("Cargo.toml", &manifest),
+        ("benches/race.rs", &printing("race")),
+    ]);
+    let helper = "[package]\nname = \"helper\"\nversion = \"0.1.0\"\n\
+                  [dependencies]\none = { path = \"..\", version = \"0.2\" }\n";
+    repo.write("helper/Cargo.toml", helper);
+    repo.write("helper/src/lib.rs", "");
+    let later = manifest.replace("version = \"0.1.0\"", "version = \"0.2.0\"");
+    let dependency = "\n[dev-dependencies]\nhelper = { path = \"helper\" }\n";
+    let added = entry("added");
+    repo.write("Cargo.toml", &format!("{later}{added}{dependency}"));
+    repo.write("benches/added.rs", &printing("added"));
+    repo.write("src/lib.rs", NEW);
+    let done = repo.cargo(&["HEAD", "--no-run"]);
+    let expected = [
+        ("HEAD", "old race"),
+        ("working tree", "new added"),
+        ("working tree", "new race"),
+    ];
+    assert_eq!(say(&done), pairs(&expected));
+    let note = "bench target added of working tree is left out: HEAD cannot be built with it \
+                (cargo cannot find what it needs";
+    assert!(done.stderr.contains(note), "{}", done.stderr);
+    assert!(
+        !done.stderr.contains("is built with benches"),
+        "{}",
+        done.stderr
+    );
+}
