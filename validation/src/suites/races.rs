@@ -15,6 +15,8 @@ pub struct Answer {
     /// Verdict and interval of each benchmark.
     pub rows: BTreeMap<String, (String, Option<[f64; 2]>)>,
     took: Duration,
+    /// True if somebody stopped the race before all benchmarks had their turn.
+    stopped: bool,
 }
 
 /// Only these of a suite are raced by a quick trial: names with this in them.
@@ -65,6 +67,7 @@ impl Answer {
         Ok(Self {
             rows: rows.filter_map(row).collect(),
             took,
+            stopped: analysis["ended"] == "interrupted",
         })
     }
 
@@ -88,8 +91,13 @@ impl Answer {
         let decided = ["faster", "slower", "equivalent"].map(count);
         let open = self.rows.len() - decided.iter().sum::<usize>();
         let [faster, slower, equal] = decided;
+        let stopped = if self.stopped {
+            " (stopped by hand before the others)"
+        } else {
+            ""
+        };
         format!(
-            "{faster}, {slower}, {equal}, {open}; {:.0} s",
+            "{faster}, {slower}, {equal}, {open}; {:.0} s{stopped}",
             self.took.as_secs_f64()
         )
     }
