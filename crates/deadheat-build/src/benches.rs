@@ -119,9 +119,7 @@ impl Overlay {
         }
         Ok(())
     }
-}
 
-impl Overlay {
     /// Puts manifests and lock files below `top` back as the commit has them.
     pub(crate) fn take_back(
         &self,
@@ -301,7 +299,8 @@ impl Planning<'_> {
             };
             if !path.is_dir() {
                 self.copy(below);
-            } else if !PASSED_OVER.iter().any(|name| path.ends_with(name)) {
+            // A link to a folder may lead back to where it stands.
+            } else if !path.is_symlink() && !PASSED_OVER.iter().any(|name| path.ends_with(name)) {
                 self.copy_below(&below);
             }
         }

@@ -25,6 +25,7 @@ mod slot;
 mod storage;
 mod subprocess;
 mod tree;
+mod way;
 
 pub use benches::BenchesFrom;
 pub use disk::bytes_below;

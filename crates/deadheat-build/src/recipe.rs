@@ -187,30 +187,20 @@ impl CargoBuild {
         is_rustup_s.then(|| sysroot.file_name().unwrap_or_default().to_owned())
     }
 
-    /// Builds the working tree where it is.
+    /// Builds the working tree where it is, in the target folder of the site where `beside` what was
+    /// built of it before.
     pub(crate) fn run_here(
         &self,
         site: &Site<'_>,
+        beside: bool,
         interruption: &Interruption<'_>,
         tell: &mut dyn FnMut(Note),
     ) -> Result<Messages, BuildError> {
         let mut command = self.bench(site, RENDERED, &self.arguments);
-        if let Some(folder) = &self.target_dir {
+        let own = beside.then_some(&site.target);
+        if let Some(folder) = own.or(self.target_dir.as_ref()) {
             command.arg("--target-dir").arg(folder);
         }
-        let (done, messages) = self.run(command, site, interruption, tell)?;
-        self.built(done, messages, site)
-    }
-
-    /// Builds the working tree in a target folder of its own.
-    pub(crate) fn run_beside(
-        &self,
-        site: &Site<'_>,
-        interruption: &Interruption<'_>,
-        tell: &mut dyn FnMut(Note),
-    ) -> Result<Messages, BuildError> {
-        let mut command = self.bench(site, RENDERED, &self.arguments);
-        command.arg("--target-dir").arg(&site.target);
         let (done, messages) = self.run(command, site, interruption, tell)?;
         self.built(done, messages, site)
     }

@@ -9,17 +9,16 @@ use deadheat_link::{LinkRecord, Roles, drop_unneeded};
 use crate::artifacts::{Messages, Seed, prune};
 use crate::benches::{BenchTarget, BenchesFrom, Donor, Overlay};
 use crate::error::BuildError;
-use crate::go::GoSite;
+use crate::go::{GoBuild, GoSite};
 use crate::home::Home;
-use crate::key::{Elsewhere, Ingredients};
+use crate::key::Elsewhere;
 use crate::note::Note;
-use crate::recipe::{
-    CargoBuild, Recipe, Site, configuration_above, configuration_of_the_user, target_dir,
-};
+use crate::recipe::{CargoBuild, Recipe, Site, target_dir};
 use crate::repository::{Commit, Repository, Revisions};
 use crate::slot::{Executable, Index, Slot};
 use crate::subprocess::Interruption;
 use crate::tree::{self, Submodules, Tree};
+use crate::way::Way;
 
 /// A request for two builds.
 #[derive(Debug)]
@@ -144,74 +143,6 @@ pub fn build(
     })
 }
 
-/// The way in which a side is built, with all that it depends on besides the commit.
-#[derive(Clone)]
-struct Way<'a> {
-    recipe: &'a Recipe,
-    ingredients: Ingredients,
-    compiler: String,
-}
-
-impl<'a> Way<'a> {
-    fn of(repository: &Repository<'_>, recipes: [&'a Recipe; 2]) -> Result<[Self; 2], BuildError> {
-        let [base, head] = recipes;
-        let first = Self::of_one(repository, base)?;
-        let second = match base == head {
-            true => first.clone(),
-            false => Self::of_one(repository, head)?,
-        };
-        Ok([first, second])
-    }
-
-    fn of_one(repository: &Repository<'_>, recipe: &'a Recipe) -> Result<Self, BuildError> {
-        let mut ingredients = Ingredients::of_the_surroundings(repository);
-        let mut compiler = String::new();
-        let variables = match recipe {
-            Recipe::Cargo(build) => {
-                ingredients.add("by", "cargo");
-                for argument in build.moved(&repository.top, Path::new("/")) {
-                    ingredients.add("argument", argument);
-                }
-                let here = repository.top.join(&repository.inside);
-                compiler = build.compiler(&here, &repository.interruption)?;
-                ingredients.add("compiler", &compiler);
-                let above = configuration_above(&repository.top);
-                for file in above.iter().chain(&configuration_of_the_user()) {
-                    ingredients.add_file(file);
-                }
-                &build.variables
-            }
-            Recipe::Command(build) => {
-                ingredients.add("by", &build.command);
-                for path in &build.executables {
-                    ingredients.add("executable", path);
-                }
-                &build.variables
-            }
-            Recipe::Go(build) => {
-                ingredients.add("by", "go");
-                for package in &build.packages {
-                    ingredients.add("package", package);
-                }
-                let here = repository.top.join(&repository.inside);
-                compiler = build.version(&here, &repository.interruption)?;
-                ingredients.add("compiler", &compiler);
-                ingredients.add("settings", build.settings(&here, &repository.interruption)?);
-                &build.variables
-            }
-        };
-        for (name, value) in variables {
-            ingredients.add("own variable", name);
-            ingredients.add("value", value);
-        }
-        Ok(Self {
-            recipe,
-            ingredients,
-            compiler,
-        })
-    }
-}
-
 /// All that the builds of one request have in common.
 struct Builder<'a> {
     repository: &'a Repository<'a>,
@@ -243,40 +174,9 @@ impl Builder<'_> {
         let executables = match way.recipe {
             Recipe::Command(build) => build.run(revision, &directory, interruption, None)?,
             Recipe::Go(build) => {
-                let home = Home::of_working_tree(top);
-                home.create(top)?;
-                let key = way.ingredients.key(&Commit::working_tree());
-                let mut waiting = || {
-                    (self.tell)(Note::Waiting {
-                        revision: revision.to_owned(),
-                    });
-                };
-                let (slot, index) = Slot::open(&home.folder, &key, interruption, &mut waiting)?;
-                let site = GoSite {
-                    revision,
-                    top,
-                    directory,
-                    made: slot.folder.join("target"),
-                    toolchain: &way.compiler,
-                    lock: Some(&slot.lock),
-                };
-                let built = match build.run(&site, interruption) {
-                    Ok(built) => built,
-                    Err(error) => {
-                        if index.is_none() {
-                            // What stays goes before the next build.
-                            let _ = slot.clear();
-                        }
-                        return Err(error);
-                    }
-                };
-                let at = BuildError::at(&slot.folder);
-                let mut index = index.unwrap_or_else(|| Index::new(&slot.folder, revision));
-                index.executables.clone_from(&built.executables);
-                index.write().map_err(at)?;
-                slot.share().map_err(BuildError::at(&slot.folder))?;
+                let (slot, executables) = self.working_tree_by_go(way, build, directory)?;
                 place = Some(slot);
-                built.executables
+                executables
             }
             Recipe::Cargo(build) => {
                 let named = build.target_dir.as_deref();
@@ -291,10 +191,7 @@ impl Builder<'_> {
                     target,
                     lock: None,
                 };
-                let messages = match beside {
-                    false => build.run_here(&site, interruption, self.tell)?,
-                    true => build.run_beside(&site, interruption, self.tell)?,
-                };
+                let messages = build.run_here(&site, beside, interruption, self.tell)?;
                 benches = messages.bench_targets(top);
                 self.seed = Some(Seed {
                     files: messages.dependencies(top, &site.target),
@@ -311,6 +208,51 @@ impl Builder<'_> {
             benches,
             _slot: place,
         })
+    }
+
+    /// Builds the working tree by Go, which has no folder of its own for executables: they get one
+    /// here, and its lock.
+    fn working_tree_by_go(
+        &mut self,
+        way: &Way<'_>,
+        build: &GoBuild,
+        directory: PathBuf,
+    ) -> Result<(Slot, Vec<Executable>), BuildError> {
+        let revision = Revisions::WORKING_TREE;
+        let top = &self.repository.top;
+        let home = Home::of_working_tree(top);
+        home.create(top)?;
+        let key = way.ingredients.key(&Commit::working_tree());
+        let mut waiting = || {
+            (self.tell)(Note::Waiting {
+                revision: revision.to_owned(),
+            });
+        };
+        let interruption = &self.repository.interruption;
+        let (slot, index) = Slot::open(&home.folder, &key, interruption, &mut waiting)?;
+        let site = GoSite {
+            revision,
+            top,
+            directory,
+            made: slot.folder.join("target"),
+            toolchain: &way.compiler,
+            lock: Some(&slot.lock),
+        };
+        let built = match build.run(&site, interruption) {
+            Ok(built) => built,
+            Err(error) => {
+                if index.is_none() {
+                    // A folder that cannot be removed now is removed before the next build.
+                    let _ = slot.clear();
+                }
+                return Err(error);
+            }
+        };
+        let mut index = index.unwrap_or_else(|| Index::new(&slot.folder, revision));
+        index.executables.clone_from(&built.executables);
+        index.write().map_err(BuildError::at(&slot.folder))?;
+        slot.share().map_err(BuildError::at(&slot.folder))?;
+        Ok((slot, built.executables))
     }
 
     /// Builds a commit, or finds what was built of it before, with bench targets of the other side
@@ -621,7 +563,7 @@ fn is_recorded(way: &Way<'_>, slot: &Slot) -> Result<bool, BuildError> {
 fn show(messages: &Messages) {
     let mut stderr = std::io::stderr().lock();
     for text in messages.rendered() {
-        // Nobody can be told of a standard error that is gone.
+        // A standard error that is gone can be told to nobody.
         let _ = stderr.write_all(text.as_bytes());
     }
 }

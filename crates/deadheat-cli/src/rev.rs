@@ -188,7 +188,7 @@ pub struct CargoRace {
     pub cargo: OsString,
     /// The two sides.
     pub revisions: Revisions,
-    /// How they are built.
+    /// The ways in which they are built.
     pub ways: BuildOptions,
     /// The options of the race; `None` when the revisions are only built.
     pub options: Option<BenchOptions>,

@@ -251,7 +251,7 @@ pub struct Analysis {
     pub warnings: Vec<Warning>,
     /// Statements of the gates beside the comparisons.
     pub gates: Gates,
-    /// How each side was built, the baseline first, where these are two ways; else empty.
+    /// The way of each side to be built, the baseline first, where these are two; else empty.
     pub builds: Vec<String>,
     /// The files each side was read from; empty where deadheat measured.
     pub sides: Vec<ResultSide>,

@@ -50,7 +50,7 @@ pub struct Environment {
     pub debug_build: bool,
     /// The executables that neutral links were asked of; empty when nobody asked.
     pub neutral_links: Vec<NeutralLinks>,
-    /// How each side was built, the baseline first, where these are two ways; else empty.
+    /// The way of each side to be built, the baseline first, where these are two; else empty.
     pub builds: Vec<String>,
     /// The calibration of races of this kind on this machine; `None` where it was not calibrated.
     pub calibration: Option<CalibrationNote>,

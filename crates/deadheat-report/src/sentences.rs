@@ -403,7 +403,7 @@ pub fn rests_on(comparisons: &[Comparison], source: Source) -> Option<String> {
 /// The word in place of the verdict of a benchmark that failed, in a table cell.
 pub const FAILED_CELL: &str = "failed";
 
-/// How the sides were built, where these are two ways.
+/// The sentence of sides that were built in two ways.
 pub(crate) fn built(builds: &[String], glyphs: Glyphs) -> Option<String> {
     let way = |way: &String| match way.is_empty() {
         true => "plainly".to_owned(),

@@ -45,7 +45,7 @@ pub struct BenchOptions {
     /// How they are raced and judged, by the command line.
     #[command(flatten)]
     pub design: SettingsArgs<{ Front::Bench as usize }>,
-    /// How each side was built, where these are two ways.
+    /// The way of each side to be built, where these are two.
     #[arg(skip)]
     pub builds: Vec<String>,
     /// What is asked of the benchmarks, once the rules file is read.

@@ -34,7 +34,7 @@ pub struct BenchmarkRace {
     /// The program that makes neutral links, if replicates are to run on some:
     /// one that understands `placements EXECUTABLE SEED…`.
     pub placements: Option<LinkProgram>,
-    /// How each side was built, where these are two ways; else empty.
+    /// The way of each side to be built, where these are two; else empty.
     pub builds: Vec<String>,
 }
 

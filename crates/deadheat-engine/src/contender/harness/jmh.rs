@@ -170,7 +170,7 @@ impl HarnessAdapter for Jmh {
         arguments
     }
 
-    /// What JMH prints for people is what says why a benchmark failed.
+    /// Only the output for people says why a benchmark failed.
     fn arguments_for_results(&self, path: &str) -> Vec<String> {
         let people = "/proc/self/fd/2";
         ["-rf", "json", "-rff", path, "-o", people]
