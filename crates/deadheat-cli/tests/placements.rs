@@ -701,6 +701,24 @@ fn matched_builds_have_what_they_share_at_the_same_addresses_and_answer_as_their
     }
 }
 
+#[test]
+fn lld_is_told_by_an_order_of_symbols_and_by_a_script_where_it_does_not_take_that() {
+    needs!("ld.lld");
+    let refusal = "case \"$*\" in *order.symbols*) echo 'unknown argument' >&2; exit 1;; esac";
+    for (refusal, told_by) in [("", "order.symbols"), (refusal, "order.ld")] {
+        let folder = builds(&["gcc"]);
+        let calls = folder.path().join("calls");
+        let body = format!("echo \"$*\" >> {}\n{refusal}", calls.display());
+        let driver = driver(folder.path(), &body);
+        link(&folder.path().join("old"), &[&driver, "k.o"]);
+        let lines = ask_beside(folder.path(), ["old", "new"], "lld", &[5, 6]);
+        assert_eq!(lines[0]["links"]["matched"], true, "{lines:?}");
+        let told = fs::read_to_string(&calls).unwrap();
+        let last = told.lines().last().unwrap();
+        assert!(last.contains(told_by), "{last}");
+    }
+}
+
 /// Where the code of a matched link begins.
 fn start_of_text(variant: &Path) -> u64 {
     let bytes = fs::read(variant).unwrap();
@@ -716,7 +734,7 @@ fn start_of_text(variant: &Path) -> u64 {
 fn builds_that_cannot_be_matched_are_shuffled_each_for_itself_and_the_reason_is_told() {
     needs!("ld.lld", "ld.mold");
     let folder = builds(&["gcc"]);
-    // A linker that cannot be told, a script that the linker does not like, and other programs.
+    // A linker that cannot be told, one that does not like what it is told, and other programs.
     let lines = ask_beside(folder.path(), ["old", "new"], "mold", &[5]);
     let reason = lines[0]["links"]["unmatched"].as_str().unwrap();
     assert!(reason.contains("cannot be told where"), "{reason}");
@@ -724,7 +742,7 @@ fn builds_that_cannot_be_matched_are_shuffled_each_for_itself_and_the_reason_is_
 
     let driver = driver(
         folder.path(),
-        "case \"$*\" in *order.ld*) echo 'ld: error: relocation out of range' >&2; exit 1;; esac",
+        "case \"$*\" in *order.*) echo 'ld: error: relocation out of range' >&2; exit 1;; esac",
     );
     link(&folder.path().join("old"), &[&driver, "k.o"]);
     let lines = ask_beside(folder.path(), ["old", "new"], "lld", &[5]);

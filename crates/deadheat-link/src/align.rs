@@ -16,15 +16,16 @@
 //! Sections that no neutral link reads are set to zero on the way, and a page of zeros takes no
 //! room on the disk: debug information, which they are told to strip, and what rustc keeps in its
 //! archives for itself (`.rmeta`, and the bitcode of the standard library). Of the objects behind
-//! one bench program that was two thirds.
+//! one bench program that was two thirds. Sections of strings to be merged are such sections no
+//! more: lld took each zero of `.debug_str` for an empty string, and links half as long again.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 
 use object::Endianness;
 use object::elf::{
-    ET_REL, FileHeader32, FileHeader64, SHF_ALLOC, SHF_COMPRESSED, SHF_EXECINSTR, SHT_NOBITS,
-    SHT_NULL, SHT_SYMTAB, STT_FUNC,
+    ET_REL, FileHeader32, FileHeader64, SHF_ALLOC, SHF_COMPRESSED, SHF_EXECINSTR, SHF_MERGE,
+    SHF_STRINGS, SHT_NOBITS, SHT_NULL, SHT_SYMTAB, STT_FUNC,
 };
 use object::read::archive::ArchiveFile;
 use object::read::elf::{FileHeader, SectionHeader, SectionTable, Sym};
@@ -228,6 +229,16 @@ fn sections<Elf: FileHeader<Endian = Endianness>>(
         };
         let size: u64 = section.sh_size(endian).into();
         let flags: u64 = section.sh_flags(endian).into();
+        let field = |offsets, value| {
+            let position = headers.start + index.0 * size_of::<Elf::SectionHeader>();
+            field_patch(
+                header.is_class_64(),
+                endian,
+                start + position,
+                offsets,
+                value,
+            )
+        };
         if section.sh_type(endian) != SHT_NOBITS && size > 0 {
             let begin = section.sh_offset(endian).into();
             let end = begin
@@ -242,7 +253,15 @@ fn sections<Elf: FileHeader<Endian = Endianness>>(
             let is_left_out =
                 flags & u64::from(SHF_ALLOC | SHF_COMPRESSED) == 0 && is_never_linked(section_name);
             let range = begin as usize..end as usize;
-            if is_left_out { &mut unread } else { &mut read }.push(range);
+            if is_left_out {
+                unread.push(range);
+                let merged = u64::from(SHF_MERGE | SHF_STRINGS);
+                if flags & merged != 0 {
+                    edits.patches.push(field(FLAGS, flags & !merged));
+                }
+            } else {
+                read.push(range);
+            }
         }
         has_lto |= section_name.starts_with(b".gnu.lto_");
         if flags & u64::from(SHF_EXECINSTR) == 0 {
@@ -259,9 +278,7 @@ fn sections<Elf: FileHeader<Endian = Endianness>>(
             return Err(in_section(&format!("asks for an alignment of {old}")));
         }
         if old < ALIGNMENT {
-            let position = headers.start + index.0 * size_of::<Elf::SectionHeader>();
-            let patch = alignment_patch(header.is_class_64(), endian, start + position);
-            edits.patches.push(patch);
+            edits.patches.push(field(ADDRALIGN, ALIGNMENT));
         }
     }
     // gcc generates the code anew even where machine code lies beside.
@@ -342,13 +359,25 @@ fn headers_range<Elf: FileHeader<Endian = Endianness>>(
     Ok(begin..end)
 }
 
-/// The field `sh_addralign` of the section header at `position`.
-fn alignment_patch(is_64: bool, endian: Endianness, position: usize) -> Patch {
-    let (offset, length) = if is_64 { (48, 8) } else { (32, 4) };
+/// Where the field `sh_flags` lies in a section header of 32 and of 64 bits.
+const FLAGS: (usize, usize) = (8, 8);
+
+/// The same of `sh_addralign`.
+const ADDRALIGN: (usize, usize) = (32, 48);
+
+/// A field of the section header at `position`, of a word of its class.
+fn field_patch(
+    is_64: bool,
+    endian: Endianness,
+    position: usize,
+    (in_32, in_64): (usize, usize),
+    field: u64,
+) -> Patch {
+    let (offset, length) = if is_64 { (in_64, 8) } else { (in_32, 4) };
     let mut value = [0; 8];
     match endian {
-        Endianness::Little => value = ALIGNMENT.to_le_bytes(),
-        Endianness::Big => value[..length].copy_from_slice(&ALIGNMENT.to_be_bytes()[8 - length..]),
+        Endianness::Little => value = field.to_le_bytes(),
+        Endianness::Big => value[..length].copy_from_slice(&field.to_be_bytes()[8 - length..]),
     }
     let begin = position + offset;
     Patch {

@@ -341,11 +341,10 @@ impl CacheEntry {
         })
     }
 
-    /// Puts what was made into its place.
-    pub(crate) fn keep(&self, seed: u32, made: &Path) -> io::Result<Variant> {
+    /// Puts what was made, which holds these bytes, into its place.
+    pub(crate) fn keep(&self, seed: u32, made: &Path, bytes: &[u8]) -> io::Result<Variant> {
         let executable = self.path(seed);
-        let bytes = fs::read(made)?;
-        let Digest(mut hash) = Digest::of(&bytes);
+        let Digest(mut hash) = Digest::of(bytes);
         hash.truncate(16);
         let note = Note {
             hash: hash.clone(),
@@ -486,7 +485,8 @@ mod tests {
         let work_folder = entry.cache.work_folder().unwrap();
         let made = work_folder.folder.join("out");
         fs::write(&made, vec![seed as u8; length]).unwrap();
-        let variant = entry.keep(seed, &made).unwrap();
+        let bytes = fs::read(&made).unwrap();
+        let variant = entry.keep(seed, &made, &bytes).unwrap();
         let when = SystemTime::now() - Duration::from_secs(unused_for);
         let note = File::options()
             .append(true)

@@ -27,6 +27,7 @@ mod response;
 mod roles;
 mod store;
 mod stored;
+mod symbols;
 mod thin;
 
 pub use link::{LinkError, Linked, link};

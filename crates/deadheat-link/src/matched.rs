@@ -7,20 +7,23 @@
 //! that room. What is left of the difference is the inside of what changed.
 //!
 //! ```text
-//! linker's map ─▶ SectionTable of each build ─▶ Layout of one of them ─seed─▶ linker script
+//! linker's map ─▶ SectionTable of each build ─▶ Layout of one of them ─seed─┬▶ linker script
+//!                                                                           └▶ order of symbols
 //! ```
 //!
-//! The script says how far from the start each section lies, so a linker that would put one
-//! elsewhere fails, and no link is taken for matched that is not.
+//! No link is taken for matched that is not. A script says how far from the start each section lies,
+//! so a linker that would put one elsewhere fails; where an order of symbols was given, the link is
+//! looked at.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::align::ALIGNMENT;
 use crate::elf::{SplitMix64, can_be_named};
-use crate::linker::{Family, Linker};
+use crate::linker::Family;
 use crate::record::Digest;
 
 /// Builds are matched where so much of the code of each is in functions of all of them. With less
@@ -28,36 +31,62 @@ use crate::record::Digest;
 /// pages and more.
 const LEAST_SHARED: f64 = 0.5;
 
+/// The symbol at the start of `.text`.
+pub(crate) const START: &str = "__deadheat_text";
+
+/// Where `.text` starts, a multiple of it.
+pub(crate) const PAGE: u64 = 4096;
+
 /// lld looks at every section for every line of a script: 5 ns times the square of their number,
 /// 0.05 s for this many and 0.36 s for 8,000, where a plain link of nothing else takes 0.02 s. GNU ld
 /// takes 0.02 and 0.08 s more for them.
-const MOST_BY_LLD: usize = 3000;
+const MOST_BY_SCRIPT_OF_LLD: usize = 3000;
 
 /// The function sections that a linker kept of one build, and the bytes they take.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SectionTable {
     /// In the order of the inputs. Sections of one name stay together, as in a script.
-    sections: Vec<(String, u64)>,
-    /// Bytes of code in sections that cannot be told apart by a name.
+    sections: Vec<Section>,
+    /// Bytes of code in sections that the linker cannot be told to put somewhere.
     rest: u64,
+}
+
+/// The sections of one name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Section {
+    pub(crate) name: String,
+    /// A symbol in it, by which lld can be told where it lies in an order.
+    pub(crate) symbol: Option<String>,
+    pub(crate) bytes: u64,
 }
 
 impl SectionTable {
     /// Reads a map that this linker wrote; empty where there is nothing it could be read from.
     pub(crate) fn read(map: &str, family: Family) -> Self {
         let mut table = Self::default();
-        let mut places = BTreeMap::new();
-        let mut add = |name: &str, size: u64| {
-            let bytes = size.next_multiple_of(ALIGNMENT);
-            if !can_be_named(name.as_bytes()) {
-                table.rest += bytes;
+        let mut places = HashMap::new();
+        let mut names_of_symbols = HashMap::new();
+        let mut add = |mut section: Section| {
+            section.bytes = section.bytes.next_multiple_of(ALIGNMENT);
+            // A symbol in sections of several names would bring all of them to one place.
+            let is_found = section.symbol.as_ref().is_some_and(|symbol| {
+                let name = names_of_symbols.entry(symbol.clone());
+                *name.or_insert_with(|| section.name.clone()) == section.name
+            });
+            if !can_be_named(section.name.as_bytes()) || !(is_found || family == Family::Gnu) {
+                table.rest += section.bytes;
                 return;
             }
-            let place = *places.entry(name.to_owned()).or_insert_with(|| {
-                table.sections.push((name.to_owned(), 0));
-                table.sections.len() - 1
-            });
-            table.sections[place].1 += bytes;
+            match places.get(&section.name) {
+                Some(&place) => {
+                    let known: &mut Section = &mut table.sections[place];
+                    known.bytes += section.bytes;
+                }
+                None => {
+                    places.insert(section.name.clone(), table.sections.len());
+                    table.sections.push(section);
+                }
+            }
         };
         match family {
             Family::Gnu => sections_by_gnu(map, &mut add),
@@ -66,37 +95,21 @@ impl SectionTable {
         table
     }
 
-    /// Returns why a linker had better not be told where each of these lies.
-    pub(crate) fn too_many_for(&self, linker: &Linker) -> Option<String> {
-        let count = self.sections.len();
-        (linker.family == Family::Lld && count > MOST_BY_LLD).then(|| {
-            format!(
-                "{} takes too long to place {count} functions one by one; \
-                 DEADHEAT_NEUTRAL_LINKER=gnu has GNU ld do it",
-                linker.version
-            )
-        })
-    }
-
     /// Bytes of code.
     fn total(&self) -> u64 {
-        self.rest + self.sections.iter().map(|(_, bytes)| bytes).sum::<u64>()
+        self.rest + self.sections.iter().map(|one| one.bytes).sum::<u64>()
     }
 
     /// The key of each section: what it is found by in the other tables. A name that all have is
     /// its own key; of the others, those that are alike but for hashes are paired in their order.
     fn keys(&self, others: &[&Self]) -> Vec<String> {
-        let names = |table: &Self| -> BTreeSet<String> {
-            table
-                .sections
-                .iter()
-                .map(|(name, _)| name.clone())
-                .collect()
-        };
-        let others: Vec<BTreeSet<String>> = others.iter().map(|table| names(table)).collect();
-        let mut counts = BTreeMap::new();
-        let key = |(name, _): &(String, u64)| {
-            if others.iter().all(|other| other.contains(name)) {
+        fn names(table: &SectionTable) -> HashSet<&str> {
+            table.sections.iter().map(|one| one.name.as_str()).collect()
+        }
+        let others: Vec<HashSet<&str>> = others.iter().map(|table| names(table)).collect();
+        let mut counts = HashMap::new();
+        let key = |Section { name, .. }: &Section| {
+            if others.iter().all(|other| other.contains(name.as_str())) {
                 return name.clone();
             }
             let bare = without_hashes(name);
@@ -109,8 +122,8 @@ impl SectionTable {
 }
 
 /// ` .text.f  0x1000  0x15  a.o`, where a long name has a line of its own. What was discarded stands
-/// above.
-fn sections_by_gnu(map: &str, add: &mut impl FnMut(&str, u64)) {
+/// above. Symbols of one file alone are not told.
+fn sections_by_gnu(map: &str, add: &mut impl FnMut(Section)) {
     let kept = map.split_once("\nLinker script and memory map\n");
     let mut name = None;
     for line in kept.map_or("", |(_, kept)| kept).lines() {
@@ -124,25 +137,69 @@ fn sections_by_gnu(map: &str, add: &mut impl FnMut(&str, u64)) {
         let hexadecimal = |word: &str| u64::from_str_radix(word.strip_prefix("0x")?, 16).ok();
         if let Some(name) = name.take()
             && let Some(_address) = words.next().and_then(hexadecimal)
-            && let Some(size @ 1..) = words.next().and_then(hexadecimal)
+            && let Some(bytes @ 1..) = words.next().and_then(hexadecimal)
         {
-            add(name, size);
+            add(Section {
+                name: name.to_owned(),
+                symbol: None,
+                bytes,
+            });
         }
     }
 }
 
-/// `VMA LMA Size Align file:(.text.f)`, in hexadecimal; mold has no LMA, and is not asked.
-fn sections_by_lld(map: &str, add: &mut impl FnMut(&str, u64)) {
+/// `VMA LMA Size Align file:(.text.f)`, sizes in hexadecimal, and below it the symbols of that section,
+/// further to the right. A section that is not aligned like all others has no symbol here: nothing
+/// would leave the room before it that a script leaves.
+fn sections_by_lld(map: &str, add: &mut impl FnMut(Section)) {
+    let mut last: Option<(Section, bool)> = None;
+    let mut done = |last: &mut Option<(Section, bool)>| {
+        if let Some((section, _)) = last.take() {
+            add(section);
+        }
+    };
     for line in map.lines() {
-        let Some((_, section)) = line.rsplit_once(":(.text") else {
+        let Some((size, align, indent, name)) = columns_of_lld(line) else {
             continue;
         };
-        let size = line.split_ascii_whitespace().nth(2);
-        let size = size.and_then(|size| u64::from_str_radix(size, 16).ok());
-        if let (Some(tail), Some(size @ 1..)) = (section.strip_suffix(')'), size) {
-            add(&format!(".text{tail}"), size);
+        if indent >= 16 {
+            let orders = |name: &str| !name.starts_with(['$', '.']) && !name.contains(' ');
+            if let Some((section, true)) = &mut last
+                && section.symbol.is_none()
+                && orders(name)
+            {
+                section.symbol = Some(name.to_owned());
+            }
+            continue;
+        }
+        done(&mut last);
+        let tail = name.rsplit_once(":(.text");
+        if let (Some(tail), 1..) = (tail.and_then(|(_, tail)| tail.strip_suffix(')')), size) {
+            let section = Section {
+                name: format!(".text{tail}"),
+                symbol: None,
+                bytes: size,
+            };
+            last = Some((section, align == ALIGNMENT));
         }
     }
+    done(&mut last);
+}
+
+/// Size, alignment, and the name with the blanks before it.
+fn columns_of_lld(line: &str) -> Option<(u64, u64, usize, &str)> {
+    let mut rest = line;
+    let mut word = || {
+        let trimmed = rest.trim_start();
+        let (word, after) = trimmed.split_once(' ')?;
+        rest = after;
+        Some(word)
+    };
+    let (_, _) = (word()?, word()?);
+    let size = u64::from_str_radix(word()?, 16).ok()?;
+    let align = word()?.parse().ok()?;
+    let name = rest.trim_start();
+    Some((size, align, rest.len() - name.len(), name.trim_end()))
 }
 
 /// A name of a section without what is different in every build of the same source: the hash that
@@ -185,47 +242,71 @@ fn without_hashes(name: &str) -> String {
     kept + rest
 }
 
-/// The places of one build's sections beside those of the others.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Layout(Vec<Slot>);
+/// The places of one build's sections beside those of the others, and how a linker is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Layout {
+    /// By their keys.
+    slots: Arc<[Slot]>,
+    of_slots: Digest,
+    way: Way,
+}
+
+/// How a linker is told where sections lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// By a linker script, which says how far each is from the start.
+    Script,
+    /// By an order of symbols, with objects of the sizes of the gaps between them.
+    Symbols,
+}
 
 /// A place for one section of each build.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-struct Slot {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Slot {
     key: String,
-    /// The name of this build's section, if it has one here.
-    name: Option<String>,
+    /// This build's section, if it has one here.
+    pub(crate) own: Option<Section>,
     /// Those of the largest that any build has here.
-    bytes: u64,
+    pub(crate) bytes: u64,
+    /// Of the key.
+    hash: u64,
+}
+
+impl Slot {
+    /// The bytes left empty in this build.
+    pub(crate) fn room(&self) -> u64 {
+        self.bytes - self.own.as_ref().map_or(0, |own| own.bytes)
+    }
 }
 
 impl Layout {
-    /// The layout of the build of the first table.
+    /// The layout of the build of the first table, by a script.
     ///
     /// # Errors
     ///
     /// The reason why these builds are not to be matched.
     pub(crate) fn of(own: &SectionTable, others: &[SectionTable]) -> Result<Self, String> {
         let tables: Vec<&SectionTable> = std::iter::once(own).chain(others).collect();
-        let mut slots: BTreeMap<String, (Slot, usize)> = BTreeMap::new();
+        let mut slots: HashMap<String, (Slot, usize)> = HashMap::new();
         let mut keys = Vec::new();
         for (index, table) in tables.iter().enumerate() {
             let mut rest = tables.clone();
             rest.remove(index);
             let of_table = table.keys(&rest);
-            for ((name, bytes), key) in table.sections.iter().zip(&of_table) {
+            for (section, key) in table.sections.iter().zip(&of_table) {
                 let (slot, builds) = slots.entry(key.clone()).or_insert_with(|| {
                     let slot = Slot {
+                        hash: hash(key),
                         key: key.clone(),
-                        name: None,
+                        own: None,
                         bytes: 0,
                     };
                     (slot, 0)
                 });
-                slot.bytes = slot.bytes.max(*bytes);
+                slot.bytes = slot.bytes.max(section.bytes);
                 *builds += 1;
                 if index == 0 {
-                    slot.name = Some(name.clone());
+                    slot.own = Some(section.clone());
                 }
             }
             keys.push(of_table);
@@ -233,7 +314,7 @@ impl Layout {
         for (table, keys) in tables.iter().zip(keys) {
             let sections = table.sections.iter().zip(keys);
             let everywhere = sections.filter(|(_, key)| slots[key].1 == tables.len());
-            let shared: u64 = everywhere.map(|((_, bytes), _)| bytes).sum();
+            let shared: u64 = everywhere.map(|(section, _)| section.bytes).sum();
             let share = shared as f64 / table.total().max(1) as f64;
             if share < LEAST_SHARED {
                 return Err(format!(
@@ -243,34 +324,82 @@ impl Layout {
                 ));
             }
         }
-        Ok(Self(slots.into_values().map(|(slot, _)| slot).collect()))
+        let mut slots: Vec<Slot> = slots.into_values().map(|(slot, _)| slot).collect();
+        slots.sort_unstable_by(|one, other| one.key.cmp(&other.key));
+        // As text of its own: JSON takes 2 ms for 6,000 functions, and a link 40.
+        let mut text = String::new();
+        for Slot {
+            key, own, bytes, ..
+        } in &slots
+        {
+            let _ = writeln!(text, "{key}\t{bytes}");
+            if let Some(Section {
+                name,
+                symbol,
+                bytes,
+            }) = own
+            {
+                let symbol = symbol.as_deref().unwrap_or_default();
+                let _ = writeln!(text, "\t{name}\t{symbol}\t{bytes}");
+            }
+        }
+        Ok(Self {
+            of_slots: Digest::of(text.as_bytes()),
+            slots: slots.into(),
+            way: Way::Script,
+        })
+    }
+
+    /// This layout in all the ways that a linker can be told it, the best first.
+    pub(crate) fn ways(self, family: Family) -> Vec<Self> {
+        let by_symbols = (family == Family::Lld).then(|| Self {
+            way: Way::Symbols,
+            ..self.clone()
+        });
+        let own = self.slots.iter().filter(|slot| slot.own.is_some()).count();
+        let by_script = family == Family::Gnu || own <= MOST_BY_SCRIPT_OF_LLD;
+        by_symbols
+            .into_iter()
+            .chain(by_script.then_some(self))
+            .collect()
+    }
+
+    /// How the linker is told.
+    pub(crate) fn way(&self) -> Way {
+        self.way
+    }
+
+    /// The slots, by their keys.
+    pub(crate) fn slots(&self) -> &[Slot] {
+        &self.slots
     }
 
     /// Names the variants that are linked so.
     pub(crate) fn digest(&self) -> Digest {
-        Digest::of(&serde_json::to_vec(self).unwrap_or_default())
+        Digest::of(format!("{}{:?}", self.of_slots.0, self.way).as_bytes())
+    }
+
+    /// The slots by their indices, in the order that this seed draws.
+    pub(crate) fn in_order(&self, seed: u32) -> Vec<usize> {
+        let drawn: Vec<u64> = self.slots.iter().map(|one| draw(seed, one.hash)).collect();
+        let mut order: Vec<usize> = (0..self.slots.len()).collect();
+        order.sort_by_key(|&index| drawn[index]);
+        order
     }
 
     /// The script that puts the sections where this seed draws them. It suits GNU ld and lld.
     pub(crate) fn script(&self, seed: u32) -> String {
-        let mut order: Vec<(u64, &Slot)> = self
-            .0
-            .iter()
-            .map(|slot| (draw(seed, &slot.key), slot))
-            .collect();
-        order.sort_by_key(|(drawn, slot)| (*drawn, &slot.key));
         // Nothing before `.text` may move it within a page.
-        let mut script =
-            String::from("SECTIONS {\n  .text : ALIGN(4096) {\n    __deadheat_text = .;\n");
+        let mut script = format!("SECTIONS {{\n  .text : ALIGN({PAGE}) {{\n    {START} = .;\n");
         let mut offset = 0;
-        for (_, slot) in order {
-            if let Some(name) = &slot.name {
+        for slot in self.in_order(seed).into_iter().map(|at| &self.slots[at]) {
+            if let Some(Section { name, .. }) = &slot.own {
                 // Writing to a string cannot fail.
-                let _ = writeln!(script, "    . = __deadheat_text + {offset};\n    *({name})");
+                let _ = writeln!(script, "    . = {START} + {offset};\n    *({name})");
             }
             offset += slot.bytes;
         }
-        let _ = writeln!(script, "    . = __deadheat_text + {offset};");
+        let _ = writeln!(script, "    . = {START} + {offset};");
         script.push_str("    *(.text .text.*)\n  }\n}\nINSERT AFTER .init;\n");
         script
     }
@@ -278,23 +407,32 @@ impl Layout {
 
 /// The draw of a section, which depends on no other: a function that was added moves the others
 /// apart, and puts none of them elsewhere in the order.
-fn draw(seed: u32, key: &str) -> u64 {
-    // The hash of Fowler, Noll and Vo, with its published numbers.
-    let hash = key.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
+fn draw(seed: u32, hash: u64) -> u64 {
     SplitMix64(hash ^ SplitMix64(u64::from(seed)).next()).next()
+}
+
+/// The hash of Fowler, Noll and Vo, with its published numbers.
+fn hash(key: &str) -> u64 {
+    key.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
     use super::*;
 
     fn table(sections: &[(&str, u64)]) -> SectionTable {
         SectionTable {
             sections: sections
                 .iter()
-                .map(|(name, bytes)| (format!(".text.{name}"), *bytes))
+                .map(|(name, bytes)| Section {
+                    name: format!(".text.{name}"),
+                    symbol: Some((*name).to_owned()),
+                    bytes: *bytes,
+                })
                 .collect(),
             rest: 64,
         }
@@ -329,19 +467,45 @@ mod tests {
             .text          0x00000000000010c0        0x3 c.o\n .text.f        0x0000000000001100       0x40 b.o\n";
         let lld = "             VMA              LMA     Size Align Out     In      Symbol\n            \
             1000             1000      200    64 .text\n            1000             1000       15    64         \
-            a.o:(.text.f)\n            1000             1000       15     1                 f\n            1040             \
-            1040       41    64         lib x.a(m.o):(.text.a_name_of_some_length)\n            10c0             10c0        \
-            3    64         c.o:(.text)\n            1100             1100       40    64         b.o:(.text.f)\n";
-        let expected = SectionTable {
+            a.o:(.text.f)\n            1000             1000        0     1                 $x\n            \
+            1000             1000       15     1                 f\n            1040             \
+            1040       41    64         lib x.a(m.o):(.text.a_name_of_some_length)\n            1040             \
+            1040       41     1                 a_name\n            10c0             10c0        \
+            3    64         c.o:(.text)\n            1100             1100       40    64         b.o:(.text.f)\n            \
+            1100             1100       40     1                 f\n";
+        let section = |name: &str, symbol: Option<&str>| Section {
+            name: name.to_owned(),
+            symbol: symbol.map(str::to_owned),
+            bytes: 128,
+        };
+        let expected = |[f, a_name]: [Option<&str>; 2]| SectionTable {
             sections: vec![
-                (".text.f".into(), 128),
-                (".text.a_name_of_some_length".into(), 128),
+                section(".text.f", f),
+                section(".text.a_name_of_some_length", a_name),
             ],
             rest: 64,
         };
-        assert_eq!(SectionTable::read(gnu, Family::Gnu), expected);
-        assert_eq!(SectionTable::read(lld, Family::Lld), expected);
+        assert_eq!(SectionTable::read(gnu, Family::Gnu), expected([None; 2]));
+        let by_lld = SectionTable::read(lld, Family::Lld);
+        assert_eq!(by_lld, expected([Some("f"), Some("a_name")]));
         assert_eq!(SectionTable::read("", Family::Gnu), SectionTable::default());
+    }
+
+    #[test]
+    fn lld_is_not_told_by_a_symbol_that_would_move_others_or_leave_no_room() {
+        let line = |align: u32, name: &str| format!("  1000   1000   40 {align:5} {name}\n");
+        let map = [
+            line(64, "        a.o:(.text.f)"),
+            line(1, "                same"),
+            line(64, "        b.o:(.text.g)"),
+            line(1, "                same"),
+            line(16, "        c.o:(.text.h)"),
+            line(1, "                h"),
+            line(64, "        d.o:(.text.i)"),
+        ];
+        let table = SectionTable::read(&map.concat(), Family::Lld);
+        let names: Vec<&str> = table.sections.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!((names, table.rest), (vec![".text.f"], 3 * 64));
     }
 
     #[test]
@@ -429,20 +593,21 @@ mod tests {
     }
 
     #[test]
-    fn a_program_of_very_many_functions_is_left_to_gnu_ld() {
-        let linker = |family| Linker {
-            family,
-            selection: Vec::new(),
-            version: "LLD 14".to_owned(),
-            programs: Vec::new(),
-        };
-        let names: Vec<String> = (0..=MOST_BY_LLD).map(|index| format!("f{index}")).collect();
+    fn lld_gets_no_script_of_very_many_functions() {
+        let names: Vec<String> = (0..=MOST_BY_SCRIPT_OF_LLD)
+            .map(|index| format!("f{index}"))
+            .collect();
         let sections: Vec<(&str, u64)> = names.iter().map(|name| (name.as_str(), 64)).collect();
-        let (many, fewer) = (table(&sections), table(&sections[1..]));
-        let reason = many.too_many_for(&linker(Family::Lld)).unwrap();
-        assert!(reason.contains("3001 functions"), "{reason}");
-        assert_eq!(many.too_many_for(&linker(Family::Gnu)), None);
-        assert_eq!(fewer.too_many_for(&linker(Family::Lld)), None);
+        let ways = |sections: &[(&str, u64)], family| -> Vec<Way> {
+            let layout = Layout::of(&table(sections), &[]).unwrap();
+            layout.ways(family).iter().map(Layout::way).collect()
+        };
+        assert_eq!(ways(&sections, Family::Lld), [Way::Symbols]);
+        assert_eq!(
+            ways(&sections[1..], Family::Lld),
+            [Way::Symbols, Way::Script]
+        );
+        assert_eq!(ways(&sections, Family::Gnu), [Way::Script]);
     }
 
     #[test]

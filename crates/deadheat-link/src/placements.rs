@@ -11,8 +11,8 @@ use deadheat_model::byte_size;
 use serde::Serialize;
 
 use crate::cache::{Cache, CacheEntry, Limits, Variant, WorkFolder};
-use crate::linker::{Family, LinkFailure, Linker, candidates, failure_of};
-use crate::matched::{Layout, SectionTable};
+use crate::linker::{Family, LinkFailure, Linker, candidates, chosen_linker, failure_of};
+use crate::matched::{Layout, SectionTable, Way};
 use crate::recipe::{Order, Recipe, cores};
 use crate::record::{LinkRecord, StoredInput};
 
@@ -151,12 +151,12 @@ impl Request {
         let (forced, limits) = settings()?;
         let link = RecordedLink::of(executable)?;
         let first = seeds.first().copied().unwrap_or(1);
-        let mut linker = link.choose_linker(forced, first)?;
-        let layout = (!beside.is_empty()).then(|| {
-            let (by, layout) = link.beside(beside, linker.clone(), forced, first)?;
-            linker = by;
-            Ok(layout)
-        });
+        let beside_them = (!beside.is_empty()).then(|| link.beside(beside, forced, first));
+        let (linker, layout) = match beside_them {
+            Some(Ok((linker, layout))) => (linker, Some(Ok(layout))),
+            Some(Err(reason)) => (link.choose_linker(forced, first)?, Some(Err(reason))),
+            None => (link.choose_linker(forced, first)?, None),
+        };
         let matched = layout.as_ref().and_then(|layout| layout.as_ref().ok());
         Ok(Self {
             entry: link.cache.entry(&link.record.digest, &linker, matched),
@@ -316,7 +316,7 @@ impl RecordedLink {
         let made = scratch.join("linked");
         let variant = recipe
             .link(order, &made, &scratch)
-            .and_then(|()| entry.keep(seed, &made).map_err(broken));
+            .and_then(|bytes| entry.keep(seed, &made, &bytes).map_err(broken));
         // Room for the next one; the rest goes with the work folder.
         let _ = std::fs::remove_dir_all(&scratch);
         variant
@@ -368,47 +368,72 @@ impl RecordedLink {
     fn beside(
         &self,
         others: &[PathBuf],
-        chosen: Linker,
         forced: Option<Family>,
         first: u32,
     ) -> Result<(Linker, Layout), String> {
-        let (linker, own) = self.sections(chosen, forced, first)?;
-        if let Some(reason) = own.too_many_for(&linker) {
-            return Err(reason);
-        }
+        let (linker, own) = self.sections(forced, first)?;
         let others: Result<Vec<SectionTable>, String> = others
             .iter()
-            .map(|other| {
-                let other = RecordedLink::of(other)?;
-                let linker = other.choose_linker(forced, first)?;
-                Ok(other.sections(linker, forced, first)?.1)
-            })
+            .map(|other| Ok(RecordedLink::of(other)?.sections(forced, first)?.1))
             .collect();
-        let layout = Layout::of(&own, &others?)?;
-        match self.try_out(&linker, Some(&layout), first) {
-            Ok(()) => Ok((linker, layout)),
-            Err(failure) => Err(failure.to_string()),
+        let ways = Layout::of(&own, &others?)?.ways(linker.family);
+        let entry = |layout| self.cache.entry(&self.record.digest, &linker, Some(layout));
+        let mut refused = String::new();
+        if let Some(begun) = ways.iter().find(|layout| entry(layout).is_begun()) {
+            return Ok((linker.clone(), begun.clone()));
+        }
+        let is_script_left_out = ways.iter().all(|layout| layout.way() == Way::Symbols);
+        for layout in ways {
+            match self.try_out(&linker, Some(&layout), first) {
+                Ok(()) => return Ok((linker, layout)),
+                Err(full @ LinkFailure::NoSpace { .. }) => return Err(full.to_string()),
+                Err(failure) => refused = failure.to_string(),
+            }
+        }
+        if is_script_left_out {
+            refused += &format!(
+                "; a script of so many functions takes {} too long, {LINKER_VARIABLE}=gnu has GNU ld take one",
+                linker.version
+            );
+        }
+        Err(refused)
+    }
+
+    /// The linker for matched links: the kind that made the user's own link, where it can be told
+    /// where each section is to lie.
+    ///
+    /// lld takes up to as long to start as GNU ld takes for all of a small program.
+    fn placing_linker(&self, forced: Option<Family>, first: u32) -> Result<Linker, String> {
+        let gnu = || self.choose_linker(Some(Family::Gnu), first);
+        let chosen_by_user = self
+            .record
+            .words()
+            .any(|word| chosen_linker(word).is_some());
+        if forced.is_none()
+            && !chosen_by_user
+            && let Ok(gnu) = gnu()
+        {
+            return Ok(gnu);
+        }
+        let chosen = self.choose_linker(forced, first)?;
+        match (chosen.family.takes_scripts(), forced) {
+            (true, _) => Ok(chosen),
+            // There is no lld, or it would not do.
+            (false, None) => gnu(),
+            (false, Some(_)) => Err(format!(
+                "{} cannot be told where each section is to lie; lld and GNU ld can",
+                chosen.version
+            )),
         }
     }
 
-    /// The sections that a linker keeps which can put them where it is told.
+    /// The linker for matched links, and the sections it keeps.
     fn sections(
         &self,
-        chosen: Linker,
         forced: Option<Family>,
         first: u32,
     ) -> Result<(Linker, SectionTable), String> {
-        let linker = match (chosen.family.takes_scripts(), forced) {
-            (true, _) => chosen,
-            // There is no lld, or it would not do.
-            (false, None) => self.choose_linker(Some(Family::Gnu), first)?,
-            (false, Some(_)) => {
-                return Err(format!(
-                    "{} cannot be told where each section is to lie; lld and GNU ld can",
-                    chosen.version
-                ));
-            }
-        };
+        let linker = self.placing_linker(forced, first)?;
         let digest = &self.record.digest;
         if let Some(table) = self.cache.known_sections(digest, &linker) {
             return Ok((linker, table));
@@ -439,9 +464,6 @@ impl RecordedLink {
     ) -> Result<(), LinkFailure> {
         let recipe = Recipe::new(&self.record, &self.home, linker, 1);
         let entry = self.cache.entry(&self.record.digest, linker, layout);
-        if layout.is_some() && entry.is_begun() {
-            return Ok(());
-        }
         let attempt = |seed| match entry.find(seed) {
             Some(_) => Ok(()),
             None => self.make(&recipe, &entry, layout, seed).map(|_| ()),

@@ -10,9 +10,10 @@ use crate::elf::{FunctionSections, is_executable};
 use crate::linker::{
     Family, LinkFailure, Linker, chosen_linker, driver, failure_of, failure_of_driver, run,
 };
-use crate::matched::Layout;
+use crate::matched::{Layout, Way};
 use crate::record::{Argument, LinkRecord};
 use crate::response;
+use crate::symbols;
 
 /// The bytes of arguments from which on they go through a response file: well below what any system
 /// takes as arguments.
@@ -43,6 +44,8 @@ pub(crate) struct Recipe<'a> {
     threads: usize,
     /// Gathered when a seed first needs them.
     sections: OnceLock<FunctionSections>,
+    /// The object of the rooms of the only layout, made when a seed first needs it.
+    rooms: OnceLock<Vec<u8>>,
 }
 
 impl<'a> Recipe<'a> {
@@ -60,11 +63,12 @@ impl<'a> Recipe<'a> {
             linker,
             threads: (cores() / at_once.max(1)).max(1),
             sections: OnceLock::new(),
+            rooms: OnceLock::new(),
         }
     }
 
-    /// Links into `output`, in this order. All else that has to be written goes to `scratch`, a
-    /// folder of this link.
+    /// Links into `output`, in this order, and returns what is in it. All else that has to be
+    /// written goes to `scratch`, a folder of this link.
     ///
     /// # Errors
     ///
@@ -74,7 +78,7 @@ impl<'a> Recipe<'a> {
         order: Order<'_>,
         output: &Path,
         scratch: &Path,
-    ) -> Result<(), LinkFailure> {
+    ) -> Result<Vec<u8>, LinkFailure> {
         let broken = |error: io::Error| failure_of(&error, self.home);
         let mut words = self.words();
         words.extend(self.in_order(order, scratch).map_err(broken)?);
@@ -94,7 +98,7 @@ impl<'a> Recipe<'a> {
             let _ = fs::remove_file(output);
             return Err(self.unless_full(failure, scratch));
         }
-        check_executable(output).map_err(|said| LinkFailure::Refused { said })
+        checked(output, order).map_err(|said| LinkFailure::Refused { said })
     }
 
     /// The failure, or that the disk is full: not every linker says so. (lld says "No such file or
@@ -151,9 +155,19 @@ impl<'a> Recipe<'a> {
         };
         let seed = match order {
             Order::AsGiven(map) => {
-                return Ok(linker_word("-Wl,-Map,", &map.display().to_string()));
+                let mut words = linker_word("-Wl,-Map,", &map.display().to_string());
+                if self.linker.family == Family::Lld {
+                    // An order of symbols is told by their names as they are.
+                    words.push("-Wl,--no-demangle".to_owned());
+                }
+                return Ok(words);
             }
-            Order::Matched(layout, seed) => return by_script(layout.script(seed)),
+            Order::Matched(layout, seed) => {
+                return match layout.way() {
+                    Way::Script => by_script(layout.script(seed)),
+                    Way::Symbols => self.by_symbols(layout, seed, scratch),
+                };
+            }
             Order::Shuffled(seed) => seed,
         };
         match self.linker.family {
@@ -161,6 +175,26 @@ impl<'a> Recipe<'a> {
             Family::Mold => Ok(vec![format!("-Wl,--shuffle-sections={seed}")]),
             Family::Gnu => by_script(self.sections()?.script(seed)),
         }
+    }
+
+    fn by_symbols(&self, layout: &Layout, seed: u32, scratch: &Path) -> io::Result<Vec<String>> {
+        let order = scratch.join("order.symbols");
+        fs::write(&order, symbols::order(layout, seed))?;
+        let rooms = scratch.join("rooms.o");
+        let made = match self.rooms.get() {
+            Some(made) => made,
+            None => {
+                let made = symbols::rooms(layout, &fs::read(&self.record.output)?);
+                let made = made.map_err(io::Error::other)?;
+                self.rooms.get_or_init(|| made)
+            }
+        };
+        fs::write(&rooms, made)?;
+        let mut words = linker_word("-Wl,--symbol-ordering-file,", &order.display().to_string());
+        // What several files have under one name stays together, as meant.
+        words.push("-Wl,--no-warn-symbol-ordering".to_owned());
+        words.push(rooms.display().to_string());
+        Ok(words)
     }
 
     fn sections(&self) -> io::Result<&FunctionSections> {
@@ -179,15 +213,20 @@ pub(crate) fn cores() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Checks that a link left an executable there.
-fn check_executable(path: &Path) -> Result<(), String> {
+/// The executable that a link left there, in the order that was asked for where the linker need not
+/// have kept to it.
+fn checked(path: &Path, order: Order<'_>) -> Result<Vec<u8>, String> {
     let bytes = fs::read(path)
         .map_err(|error| format!("the driver succeeded, but left no executable: {error}"))?;
-    if is_executable(&bytes) {
-        Ok(())
-    } else {
-        Err("the driver succeeded, but what it left is no ELF executable".to_owned())
+    if !is_executable(&bytes) {
+        return Err("the driver succeeded, but what it left is no ELF executable".to_owned());
     }
+    if let Order::Matched(layout, seed) = order
+        && layout.way() == Way::Symbols
+    {
+        symbols::check(layout, seed, &bytes)?;
+    }
+    Ok(bytes)
 }
 
 /// Linker options that put sections into an order of their own, with a value after `=` or in the

@@ -2,11 +2,14 @@
 
 use deadheat_model::{
     Benchmark, BenchmarkOverrides, CommandLine, Contender, Design, ExitPolicy, FunctionCalls,
-    Harness, HarnessCalls, Hooks, Input, LevelOverride, Looks, Object, Output, OwnLink, Pinning,
-    Plan, Program, RepetitionLength, Throughput, Value, Values, Waiting, WorkerCalls, Workload,
+    HarnessCalls, Hooks, Input, LevelOverride, Looks, Object, Output, OwnLink, Pinning, Plan,
+    Program, RepetitionLength, Throughput, Value, Values, Waiting, WorkerCalls, Workload,
 };
 
 use crate::wire::{Fields, Wire, choice, object};
+#[cfg(feature = "decode")]
+use deadheat_model::Harness;
+
 #[cfg(feature = "decode")]
 use crate::wire::{WireError, inside, object_of, or_missing, required};
 

@@ -283,20 +283,23 @@ fn aligning_twice_changes_nothing_more() {
 
 #[test]
 fn what_no_neutral_link_reads_becomes_zero_and_nothing_else_does() {
-    let sections: [(&str, u32, u64, &[u8]); 8] = [
+    let sections: [(&str, u32, u64, &[u8]); 9] = [
         (".text.kernel", CODE, 64, b"kernel"),
+        (".debug_line_str", SHF_MERGE | SHF_STRINGS, 1, b"strings"),
         (".debug_info", 0, 1, b"info"),
         (".rela.debug_info", 0, 8, b"relocations"),
         (".debug_loaded", SHF_ALLOC, 1, b"loaded"),
         (".debug_str", SHF_COMPRESSED, 1, b"packed"),
         (".rmeta", 0, 1, b"metadata"),
         (".llvmbc", 0, 1, b"bitcode"),
-        (".comment", 0, 1, b"comment"),
+        (".comment", SHF_MERGE | SHF_STRINGS, 1, b"comment"),
     ];
     let blank = sections.map(|(name, flags, alignment, content)| {
-        let is_blank = ["info", "relocations", "metadata", "bitcode"]
+        let is_blank = ["strings", "info", "relocations", "metadata", "bitcode"]
             .iter()
             .any(|blank| content == blank.as_bytes());
+        // What is zero is nothing to be merged.
+        let flags = if is_blank { 0 } else { flags };
         let content = if is_blank {
             vec![0; content.len()]
         } else {
