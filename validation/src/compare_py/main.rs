@@ -8,8 +8,8 @@
 //!
 //! Keeps its observations in `validation/data/compare_py.jsonl` and writes
 //! `docs/validation/compare_py.md`. Takes some hour and a half in all, in as
-//! many sittings as one likes (`--minutes N`), on a machine that does nothing
-//! else; needs g++, lld, Google Benchmark and its tools (Debian's
+//! many sittings as one likes (`--minutes N`; `--only 'itself deadheat'` for a
+//! part), on a machine that does nothing else; needs g++, lld, Google Benchmark and its tools (Debian's
 //! libbenchmark-dev and libbenchmark-tools), and a python3 on the PATH that
 //! has numpy and scipy. With `--quick` all is tried with a few benchmarks and
 //! printed, and nothing is kept.
@@ -50,6 +50,11 @@ struct Turn {
 }
 
 impl Turn {
+    /// The name that `--only` is about.
+    fn name(self) -> String {
+        format!("{}, {}", self.case.key(), self.tool.key())
+    }
+
     fn is_among(self, kept: &Kept) -> bool {
         let wanted = [("case", self.case.key()), ("tool", self.tool.key())];
         let mut same = kept.matching(&wanted);
@@ -58,7 +63,7 @@ impl Turn {
 }
 
 fn main() {
-    let wanted = Wanted::from_command_line();
+    let wanted = Wanted::parts_from_command_line();
     let validation = Path::new(env!("CARGO_MANIFEST_DIR"));
     let root = validation.parent().expect("the repository");
     let mut setting = Setting {
@@ -72,6 +77,7 @@ fn main() {
     let turns: Vec<Turn> = turns(repeats)
         .into_iter()
         .filter(|turn| turn.tool.is_ours() || setting.lacks.is_none())
+        .filter(|turn| wanted.fits(&turn.name()))
         .filter(|turn| !turn.is_among(&setting.kept))
         .collect();
     if setting.kept.goes_on() && !turns.is_empty() {
@@ -151,11 +157,8 @@ fn measure(shop: &Workshop, turns: &[Turn], kept: &mut Kept) {
         row["seed"] = seed.into();
         row["condition"] = "idle".into();
         row["version"] = turn.tool.version(shop).into();
-        let (case, tool, repeat) = (turn.case.key(), turn.tool.key(), turn.repeat);
-        progress.made(&format!(
-            "{case}, {tool}, {repeat}: {:.0} s",
-            row["seconds"].as_f64().unwrap_or_default()
-        ));
+        let seconds = row["seconds"].as_f64().unwrap_or_default();
+        progress.made(&format!("{}, {}: {seconds:.0} s", turn.name(), turn.repeat));
         kept.add(row);
     }
 }

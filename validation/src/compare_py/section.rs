@@ -68,7 +68,9 @@ pub fn table(setting: &Setting, case: Case) -> Section {
         };
         let _ = writeln!(section.text, "{line}");
         if tool.is_ours() && tally.rows > 0 {
-            section.bars.push(bar(tool, case, &tally));
+            let peer = [("case", case.key()), ("tool", Tool::Compare.key())];
+            let peer = Tally::of(setting.kept.matching(&peer), truth);
+            section.bars.extend(bars(tool, case, &tally, &peer));
         }
     }
     section.text += "\n";
@@ -156,13 +158,41 @@ fn versions(kept: &Kept, tool: Tool) -> Vec<&str> {
     all
 }
 
-fn bar(tool: Tool, case: Case, tally: &Tally) -> Bar {
-    let what = match case {
+/// What is promised of a row of deadheat; times are beside those of `compare.py`, where it was
+/// measured.
+fn bars(tool: Tool, case: Case, tally: &Tally, peer: &Tally) -> Vec<Bar> {
+    let wrong = match case {
         Case::Itself => "two builds of the same bytes called faster or slower".to_owned(),
         _ => format!("{} called faster or a dead heat", case.key()),
     };
-    let wrong = tally.wrong(case.percent());
-    Bar::false_verdicts(format!("{}: {what}", tool.name()), wrong, tally.rows)
+    let (right, count, least) = match case {
+        Case::Itself => (
+            "two builds of the same bytes called a dead heat".to_owned(),
+            tally.dead_heats,
+            0.6,
+        ),
+        _ => (format!("{} called slower", case.key()), tally.slower, 0.95),
+    };
+    let name = tool.name();
+    let mut bars = vec![
+        Bar::false_verdicts(
+            format!("{name}: {wrong}"),
+            tally.wrong(case.percent()),
+            tally.rows,
+        ),
+        Bar::share(format!("{name}: {right}"), count, tally.rows, least),
+    ];
+    if !peer.seconds.is_empty() {
+        let typical = |tally: &Tally| median(tally.seconds.iter().copied());
+        bars.push(Bar::at_most(
+            format!("{name}: {}, time beside `compare.py`'s", case.key()),
+            typical(tally) / typical(peer),
+            1.0,
+            2,
+            "times as long",
+        ));
+    }
+    bars
 }
 
 #[cfg(test)]
@@ -212,9 +242,29 @@ mod tests {
                 .contains("neutral links | not measured yet | 0 | - |")
         );
         let bars: Vec<String> = section.bars.iter().map(Bar::to_string).collect();
-        assert_eq!(bars.len(), 1, "only of what was measured");
+        assert_eq!(bars.len(), 2, "only of what was measured");
         assert!(bars[0].starts_with("kept: `deadheat bench`: two builds of the same bytes"));
+        assert_eq!(
+            bars[1],
+            "MISSED: `deadheat bench`: two builds of the same bytes called a dead heat: 2 of 6 (at least 60 %)"
+        );
         assert_eq!(versions(&setting.kept, Tool::Bench), ["deadheat 1"]);
+        std::fs::remove_dir_all(root).unwrap();
+    }
+
+    #[test]
+    fn a_time_is_a_bar_only_beside_that_of_the_peer() {
+        let (mut setting, root) = setting("section-beside");
+        setting.kept.add(json!({
+            "case": "itself", "tool": "compare.py", "repeat": 1, "seconds": 30.0, "version": "1",
+            "rows": [{"name": "a", "change": 2.0, "p": 0.01}],
+        }));
+        let section = table(&setting, Case::Itself);
+        let bars: Vec<String> = section.bars.iter().map(Bar::to_string).collect();
+        assert_eq!(
+            bars[2],
+            "MISSED: `deadheat bench`: itself, time beside `compare.py`'s: 1.34 times as long (at most 1 times as long)"
+        );
         std::fs::remove_dir_all(root).unwrap();
     }
 

@@ -47,7 +47,9 @@ pub fn section(setting: &Setting) -> Section {
     let beside_itself = || {
         let mut command = linked.placements(some(BATCH).into_iter());
         command.arg("--beside").arg(&linked.executable);
-        answered_by(&command, BATCH as usize, true)
+        let (seconds, text) = answered_by(&command, BATCH as usize, true);
+        assert!(text.contains(r#""matched":true"#), "{text}");
+        seconds
     };
     let matched = in_turns(rounds, beside_itself, own_batch);
     let alone = in_turns(
@@ -96,7 +98,7 @@ fn told(costs: &Costs) -> Section {
          with seeds it has never seen, from its start to its end. Both in turns, median (range) over rounds. A race asks \
          for {BATCH} links before its first look, and for some more before each later one; here those {BATCH} are made on one \
          core, one after the other, as are {BATCH} own links, so that no second core helps. {LINKS} links are what a race of 40 \
-         replicates needs; matched links are asked for beside the same executable, so that all is put in its place by a script and nothing is padded; 40 seeds never seen, then the same again, on {} cores.\n\n\
+         replicates needs; matched links are asked for beside the same executable, so that all is put in its place and nothing is padded; 40 seeds never seen, then the same again, on {} cores.\n\n\
          | what | rounds | |\n| --- | --- | --- |\n",
         costs.megabytes,
         cores()
@@ -194,18 +196,19 @@ fn answered(linked: &Linked, seeds: &[u32], one_core: bool) -> f64 {
         seeds.len(),
         one_core,
     )
+    .0
 }
 
-/// Seconds until a request is answered with so many links.
-fn answered_by(request: &Command, links: usize, one_core: bool) -> f64 {
+/// Seconds until a request is answered with so many links, and the answer.
+fn answered_by(request: &Command, links: usize, one_core: bool) -> (f64, String) {
     let mut command = on(one_core, request);
     let start = Instant::now();
     let output = command.output().expect("links can be asked for");
     let seconds = start.elapsed().as_secs_f64();
-    let text = String::from_utf8_lossy(&output.stdout);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let placed = text.lines().filter(|line| line.starts_with("{\"placed\""));
     assert_eq!(placed.count(), links, "{text}");
-    seconds
+    (seconds, text)
 }
 
 /// The same program and arguments, perhaps kept to one core.
