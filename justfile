@@ -110,7 +110,7 @@ validate-suites *options:
 validate-peers *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin peers -- {{options}}
 
-# bench_diff's own table: traditional, bench_diff and deadheat on functions whose difference is known; some five hours, in as many sittings as you like with `--minutes N`; `just validate-bench-diff --quick` only tries it, `--fresh --only "20 ms"` makes a part anew
+# bench_diff's own table: traditional, bench_diff and deadheat on functions whose difference is known; some five hours, in as many sittings as you like with `--minutes N`; `just validate-bench-diff --quick` only tries it, `--fresh --only "20 ms deadheat"` makes a part anew
 validate-bench-diff *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin bench_diff -- {{options}}
 

@@ -51,7 +51,12 @@ fn main() {
     let mut kept = Kept::open(&root, "bench_diff", &wanted, Sittings::AnyMachine);
     let rows = rows::all(wanted.quick);
     if kept.goes_on() {
-        let asked = rows.iter().filter(|row| wanted.fits(&row.name()));
+        let is_asked = |row: &&Row| {
+            let tools = row.tools().iter();
+            let mut names = tools.map(|tool| format!("{} {}", row.name(), tool.name()));
+            names.any(|name| wanted.fits(&name))
+        };
+        let asked = rows.iter().filter(is_asked);
         let asked = asked.map(|row| Row {
             repeats: wanted.of(row.repeats),
             ..*row

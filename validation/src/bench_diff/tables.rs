@@ -104,7 +104,8 @@ pub fn method(calibration: &str) -> String {
          are the same for everybody: {calibration}. f2 does so many rounds, f1 exactly so many percent more; both are one \
          function with another number, so that nothing but the number differs. At 0 % they do the same.\n\n\
          Every comparison is a process of its own, and its seconds are those of the whole process. Repeats of all rows take \
-         turns, four of 100 µs for one of 20 ms; within a turn the tools come in an order drawn from the seed {SEED}. Loaded \
+         turns, four of 100 µs for one of 20 ms; within a turn the tools come in an order drawn from the seed {SEED}, but for tools \
+         that were measured anew in a later sitting (`--fresh --only`), as the raw data say. Loaded \
          means a busy loop for each of the {} cores beside it. Nothing is pinned by this program.\n\n\
          - **traditional**: {} calls of f1, then as many of f2 ({} each at 20 ms), each timed by `Instant`. bench_diff's own \
          rendering of it warms up for three seconds before each function; here it does not, which leaves a machine less time to drift \
