@@ -18,6 +18,7 @@ pub(crate) enum Purpose {
     Placement = 8,
     Loading = 9,
     PathPadding = 10,
+    Pages = 11,
 }
 
 /// The stream for one purpose at one place of the run.

@@ -18,13 +18,15 @@ use crate::affinity::AffinityGuard;
 use crate::command_failure::{CommandError, ContenderFailure};
 use crate::counters::{Counters, USAGE_METRICS};
 use crate::error::EngineError;
-use crate::executable::Variant;
+use crate::executable::{Variant, find_executable};
 use crate::interrupt::Interrupts;
 use crate::launcher::image::MOST_OUTPUT;
 use crate::launcher::wire::{Launch, MAX_LAUNCHES, Measured, NO_IMAGE, Outcome};
 use crate::launcher::{Launcher, LauncherOptions};
+use crate::memory_layout::redraw_pages;
 use crate::order::Moment;
 use crate::placement::{Placements, StartsFrom};
+use crate::random::{Purpose, stream};
 use crate::run_delay::KeepWaiting;
 use crate::session::Contenders;
 
@@ -58,6 +60,7 @@ pub struct CommandContenders<'a> {
     /// The benchmarks that their pilots warmed up, in this order.
     warm: Vec<usize>,
     values: PrintedValues,
+    seed: u64,
     /// True if nothing was launched since the last of them.
     just_warm: bool,
     /// Dropped after the launcher: where this thread ran before comes back.
@@ -188,6 +191,7 @@ impl<'a> CommandContenders<'a> {
             launched: 0,
             warm: Vec::new(),
             values,
+            seed: plan.seed,
             just_warm: false,
             _settled: settled,
         })
@@ -290,7 +294,12 @@ impl<'a> CommandContenders<'a> {
     /// Has the links of a replicate ready and tried.
     fn enter_replicate(&mut self, block: &Block) -> Result<(), EngineError> {
         let entered = Some((block.benchmark, block.replicate));
-        if self.entered == entered || !self.placements.concerns(block.benchmark) {
+        if self.entered == entered {
+            return Ok(());
+        }
+        if !self.placements.concerns(block.benchmark) {
+            self.entered = entered;
+            self.redraw_pages(block);
             return Ok(());
         }
         self.links = vec![None; self.benchmarks[block.benchmark].contenders.len()];
@@ -300,6 +309,18 @@ impl<'a> CommandContenders<'a> {
         self.placed = Some(placed?);
         self.entered = entered;
         Ok(())
+    }
+
+    /// Places the pages of the programs of a replicate anew.
+    fn redraw_pages(&self, block: &Block) {
+        let commands = self.benchmarks[block.benchmark].commands.iter();
+        let programs: Option<Vec<PathBuf>> = commands
+            .map(|command| find_executable(command.words.first()?))
+            .collect();
+        let place = [block.benchmark as u64, u64::from(block.replicate), 0];
+        let mut draw = stream(self.seed, Purpose::Pages, place);
+        let programs = programs.unwrap_or_default();
+        redraw_pages(programs.iter().map(PathBuf::as_path), &mut draw);
     }
 
     /// Launches these and forgets what they took.

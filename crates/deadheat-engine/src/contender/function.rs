@@ -395,6 +395,9 @@ impl FunctionContenders<'_> {
                 .link(benchmark, contender, replicate, interrupts)?;
         }
         self.workers.settle(position)?;
+        if layout.takes_turns() && !self.placements.concerns(benchmark) {
+            self.workers.redraw_pages(position);
+        }
         let batons = position.batons()?;
         // A fair coin for who is loaded first, and finds memory untouched.
         let mut process_slots: Vec<usize> = (0..layout.process_slots.len()).collect();

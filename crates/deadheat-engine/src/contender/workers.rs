@@ -13,7 +13,7 @@ use crate::error::EngineError;
 use crate::executable::Variant;
 use crate::function::{Gauge, primes};
 use crate::interrupt::Interrupts;
-use crate::memory_layout::{MOST_PATH_PADDING, PathPadding};
+use crate::memory_layout::{MOST_PATH_PADDING, PathPadding, redraw_pages};
 use crate::placement::LinkProgram;
 use crate::random::{Purpose, below, stream};
 use crate::run_delay::KeepWaiting;
@@ -165,6 +165,15 @@ impl<'a> Workers<'a> {
             layout.process_slots.iter().map(program),
             more,
         ))
+    }
+
+    /// Places the pages of a replicate's programs anew. None of them may run.
+    pub(super) fn redraw_pages(&self, position: RunPosition<'_>) {
+        let program = |process_slot: &ProcessSlot| {
+            self.programs.get(process_slot.program).executable.as_path()
+        };
+        let programs = position.layout.process_slots.iter().map(program);
+        redraw_pages(programs, &mut self.stream(Purpose::Pages, position.place));
     }
 
     /// Starts one process of a replicate, on the user's own link or another:

@@ -13,7 +13,7 @@ use crate::command_failure::HarnessError;
 use crate::error::EngineError;
 use crate::executable::Variant;
 use crate::interrupt::Interrupts;
-use crate::memory_layout::{MOST_PATH_PADDING, PathPadding};
+use crate::memory_layout::{MOST_PATH_PADDING, PathPadding, redraw_pages};
 use crate::order::Moment;
 use crate::placement::{Placements, StartsFrom};
 use crate::random::{Purpose, below};
@@ -148,6 +148,10 @@ impl<'a> HarnessContenders<'a> {
             let placed = placements.enter_replicate(block, self, self.launcher.interrupts);
             self.placements = placements;
             self.placed = Some(placed?);
+        } else {
+            let contenders = self.benchmarks[block.benchmark].contenders.iter();
+            let programs = contenders.map(|(_, calls)| calls.program.executable.as_path());
+            redraw_pages(programs, &mut self.launcher.stream(Purpose::Pages, place));
         }
         if let Some(prime) = block.prime {
             let contender = prime.contender.index();
