@@ -217,7 +217,8 @@ fn only_the_format_room_and_the_engines_facts_read_or_write_files() {
     // The engine looks at what the kernel publishes and at the outputs it
     // captured; it opens no file of the user's by name. Of an executable that
     // has neutral links it asks whether that is still the same file, of a jar
-    // whether it holds benchmarks. What workers print goes to a file in memory,
+    // whether it holds benchmarks. The pages of programs it drops from the
+    // system's cache, and reads them back. What workers print goes to a file in memory,
     // which has no name; what harnesses write goes into a folder that is made
     // for the launch.
     let allowed = [
@@ -228,6 +229,7 @@ fn only_the_format_room_and_the_engines_facts_read_or_write_files() {
         "jar.rs",
         "launch_folder.rs",
         "procfs.rs",
+        "program_pages.rs",
         "stderr_tail.rs",
     ];
     for room in [

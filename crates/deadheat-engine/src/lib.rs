@@ -21,6 +21,7 @@ mod machine;
 mod memory_layout;
 mod order;
 mod placement;
+mod program_pages;
 mod random;
 mod run_delay;
 mod session;

@@ -23,9 +23,9 @@ use crate::interrupt::Interrupts;
 use crate::launcher::image::MOST_OUTPUT;
 use crate::launcher::wire::{Launch, MAX_LAUNCHES, Measured, NO_IMAGE, Outcome};
 use crate::launcher::{Launcher, LauncherOptions};
-use crate::memory_layout::redraw_pages;
 use crate::order::Moment;
 use crate::placement::{Placements, StartsFrom};
+use crate::program_pages::PageDraws;
 use crate::random::{Purpose, stream};
 use crate::run_delay::KeepWaiting;
 use crate::session::Contenders;
@@ -61,6 +61,7 @@ pub struct CommandContenders<'a> {
     warm: Vec<usize>,
     values: PrintedValues,
     seed: u64,
+    page_draws: PageDraws,
     /// True if nothing was launched since the last of them.
     just_warm: bool,
     /// Dropped after the launcher: where this thread ran before comes back.
@@ -192,6 +193,7 @@ impl<'a> CommandContenders<'a> {
             warm: Vec::new(),
             values,
             seed: plan.seed,
+            page_draws: PageDraws::default(),
             just_warm: false,
             _settled: settled,
         })
@@ -320,7 +322,8 @@ impl<'a> CommandContenders<'a> {
         let place = [block.benchmark as u64, u64::from(block.replicate), 0];
         let mut draw = stream(self.seed, Purpose::Pages, place);
         let programs = programs.unwrap_or_default();
-        redraw_pages(programs.iter().map(PathBuf::as_path), &mut draw);
+        let programs = programs.iter().map(PathBuf::as_path);
+        self.page_draws.redraw(programs, &mut draw);
     }
 
     /// Launches these and forgets what they took.

@@ -13,8 +13,9 @@ use crate::error::EngineError;
 use crate::executable::Variant;
 use crate::function::{Gauge, primes};
 use crate::interrupt::Interrupts;
-use crate::memory_layout::{MOST_PATH_PADDING, PathPadding, redraw_pages};
+use crate::memory_layout::{MOST_PATH_PADDING, PathPadding};
 use crate::placement::LinkProgram;
+use crate::program_pages::PageDraws;
 use crate::random::{Purpose, below, stream};
 use crate::run_delay::KeepWaiting;
 use crate::worker::{
@@ -83,6 +84,7 @@ pub(super) struct Workers<'a> {
     /// The reason why the counter of the processor does not serve as clock.
     pub(super) fallback: Option<String>,
     pub(super) programs: Programs,
+    page_draws: PageDraws,
     /// Processes started since somebody last asked.
     pub(super) launched: u64,
 }
@@ -102,6 +104,7 @@ impl<'a> Workers<'a> {
             check: ClockCheck::start(&clock),
             fallback,
             programs: Programs::new(options.program.clone(), options.shown),
+            page_draws: PageDraws::default(),
             launched: 0,
             options,
         })
@@ -173,7 +176,8 @@ impl<'a> Workers<'a> {
             self.programs.get(process_slot.program).executable.as_path()
         };
         let programs = position.layout.process_slots.iter().map(program);
-        redraw_pages(programs, &mut self.stream(Purpose::Pages, position.place));
+        let mut draw = self.stream(Purpose::Pages, position.place);
+        self.page_draws.redraw(programs, &mut draw);
     }
 
     /// Starts one process of a replicate, on the user's own link or another:

@@ -13,9 +13,10 @@ use crate::command_failure::HarnessError;
 use crate::error::EngineError;
 use crate::executable::Variant;
 use crate::interrupt::Interrupts;
-use crate::memory_layout::{MOST_PATH_PADDING, PathPadding, redraw_pages};
+use crate::memory_layout::{MOST_PATH_PADDING, PathPadding};
 use crate::order::Moment;
 use crate::placement::{Placements, StartsFrom};
+use crate::program_pages::PageDraws;
 use crate::random::{Purpose, below};
 use crate::session::Contenders;
 
@@ -47,6 +48,7 @@ pub struct HarnessContenders<'a> {
     iteration_support: IterationSupport,
     benchmarks: Vec<Entered>,
     placements: Placements,
+    page_draws: PageDraws,
     /// The link of each contender of the benchmark; none where it runs as the
     /// user linked it.
     links: Vec<Option<Variant>>,
@@ -72,6 +74,7 @@ impl<'a> HarnessContenders<'a> {
             iteration_support: IterationSupport::default(),
             benchmarks: Vec::new(),
             placements: Placements::default(),
+            page_draws: PageDraws::default(),
             links: Vec::new(),
             placed: None,
             measured: None,
@@ -151,7 +154,8 @@ impl<'a> HarnessContenders<'a> {
         } else {
             let contenders = self.benchmarks[block.benchmark].contenders.iter();
             let programs = contenders.map(|(_, calls)| calls.program.executable.as_path());
-            redraw_pages(programs, &mut self.launcher.stream(Purpose::Pages, place));
+            let mut draw = self.launcher.stream(Purpose::Pages, place);
+            self.page_draws.redraw(programs, &mut draw);
         }
         if let Some(prime) = block.prime {
             let contender = prime.contender.index();
