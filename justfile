@@ -94,7 +94,7 @@ validate-door *options:
 validate-cost *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin cost -- {{options}}
 
-# Google Benchmark executables beside compare.py, kept in validation/data/: some hour and a half, in as many sittings as one likes by `--minutes N` (g++, lld, Google Benchmark, libbenchmark-tools, scipy); `--page` only writes the page, `--quick` only tries it
+# Google Benchmark executables beside compare.py, kept in validation/data/: some hour, in as many sittings as one likes by `--minutes N` (g++, lld, Google Benchmark, libbenchmark-tools, scipy); `--page` only writes the page, `--quick` only tries it
 validate-compare-py *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin compare_py -- {{options}}
 

@@ -28,10 +28,11 @@ const TO_THE_END: [&str; 4] = ["--alpha", "1e-9", "--max-replicates", "24"];
 
 pub fn section(setting: &Setting) -> Section {
     let build = |name: &str, defines: &[&str]| {
-        let folder = setting.shop.scratched(name);
-        fs::create_dir_all(&folder).expect("a folder");
+        // Other questions have programs called `old`.
+        let folder = format!("matched-{name}");
+        fs::create_dir_all(setting.shop.scratched(&folder)).expect("a folder");
         let words: Vec<&str> = ["-pthread"].iter().chain(defines).copied().collect();
-        (setting.shop).compile("matched.c", &format!("{name}/matched"), &words, true)
+        (setting.shop).compile("matched.c", &format!("{folder}/matched"), &words, true)
     };
     let old = build("old", &[]);
     let grown = build("grown", &["-DGROWN"]);

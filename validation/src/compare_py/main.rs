@@ -7,12 +7,13 @@
 //! ```
 //!
 //! Keeps its observations in `validation/data/compare_py.jsonl` and writes
-//! `docs/validation/compare_py.md`. Takes some hour and a half in all, in as
-//! many sittings as one likes (`--minutes N`; `--only 'itself deadheat'` for a
-//! part), on a machine that does nothing else; needs g++, lld, Google Benchmark and its tools (Debian's
-//! libbenchmark-dev and libbenchmark-tools), and a python3 on the PATH that
-//! has numpy and scipy. With `--quick` all is tried with a few benchmarks and
-//! printed, and nothing is kept.
+//! `docs/validation/compare_py.md`. Takes some hour in all, in as many
+//! sittings as one likes (`--minutes N`; `--fresh --only 'itself deadheat'`
+//! makes a part anew), on a machine that does nothing else; needs g++, lld,
+//! Google Benchmark and its tools (Debian's libbenchmark-dev and
+//! libbenchmark-tools), and a python3 on the PATH that has numpy and scipy.
+//! With `--quick` all is tried with a few benchmarks and printed, and nothing
+//! is kept.
 
 mod case;
 mod section;
