@@ -42,8 +42,8 @@ impl PageDraws {
     /// in pieces of drawn sizes, in an order drawn from `rng` among the pieces of all of them. Programs of one
     /// file share their pages, and so there is nothing to be drawn for them alone.
     ///
-    /// What another process runs keeps its pages, as does what lies in a file system of memory. That
-    /// is no failure.
+    /// Programs that another process runs keep their pages, as do those in a file system of memory.
+    /// That is no failure.
     pub(crate) fn redraw<'a>(
         &self,
         programs: impl IntoIterator<Item = &'a Path>,
@@ -65,12 +65,8 @@ impl PageDraws {
         let mut pieces = Vec::new();
         for (index, file) in files.iter().enumerate() {
             let length = file.metadata().map_or(0, |about| about.len());
-            let mut start = 0;
-            while start < length.min(REDRAWN) {
-                let size = (1 + below(rng, PIECE)) * PAGE;
-                pieces.push((index, start, size));
-                start += size;
-            }
+            let of_file = pieces_of(length.min(REDRAWN), rng).into_iter();
+            pieces.extend(of_file.map(|(start, size)| (index, start, size)));
             drop_pages(file);
         }
         shuffle(rng, &mut pieces);
@@ -86,7 +82,19 @@ impl PageDraws {
     }
 }
 
-/// Has a piece of a file read, without waiting for it: a wait for each takes five times as long.
+/// Beginnings and sizes of pieces that cover so many bytes.
+fn pieces_of(length: u64, rng: &mut impl Rng) -> Vec<(u64, u64)> {
+    let mut pieces = Vec::new();
+    let mut start = 0;
+    while start < length {
+        let size = (1 + below(rng, PIECE)) * PAGE;
+        pieces.push((start, size));
+        start += size;
+    }
+    pieces
+}
+
+/// Has a piece of a file read, without waiting for it, so that the disk has all of them at once.
 #[cfg(target_os = "linux")]
 fn ask_for(file: &File, start: u64, size: u64) {
     let (start, size) = (start as i64, size as i64);
@@ -113,6 +121,22 @@ mod tests {
 
     use super::*;
     use crate::random::{Purpose, stream};
+
+    #[test]
+    fn pieces_cover_a_program_without_a_gap_and_are_drawn() {
+        let drawn = |seed| pieces_of(1_000_000, &mut stream(seed, Purpose::Pages, [0; 3]));
+        for pieces in (0..20).map(drawn) {
+            let mut end = 0;
+            for (start, size) in pieces {
+                assert_eq!(start, end);
+                assert!(size % PAGE == 0 && (1..=PIECE).contains(&(size / PAGE)));
+                end += size;
+            }
+            assert!((1_000_000..1_000_000 + PIECE * PAGE).contains(&end));
+        }
+        assert_ne!(drawn(1), drawn(2));
+        assert!(pieces_of(0, &mut stream(1, Purpose::Pages, [0; 3])).is_empty());
+    }
 
     #[test]
     fn programs_are_read_back_as_they_were_and_what_cannot_be_read_is_left_alone() {

@@ -251,7 +251,7 @@ pub(crate) struct Layout {
     way: Way,
 }
 
-/// How a linker is told where sections lie.
+/// A way to tell a linker where sections lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     /// By a linker script, which says how far each is from the start.
@@ -364,7 +364,7 @@ impl Layout {
             .collect()
     }
 
-    /// How the linker is told.
+    /// The way the linker is told.
     pub(crate) fn way(&self) -> Way {
         self.way
     }

@@ -36,7 +36,7 @@ pub(crate) fn order(layout: &Layout, seed: u32) -> String {
 ///
 /// # Errors
 ///
-/// What is wrong with the program.
+/// The fault of the program.
 pub(crate) fn rooms(layout: &Layout, program: &[u8]) -> Result<Vec<u8>, String> {
     let program = object::File::parse(program).map_err(|error| error.to_string())?;
     let (machine, order) = (program.architecture(), program.endianness());

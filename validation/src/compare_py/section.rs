@@ -158,7 +158,7 @@ fn versions(kept: &Kept, tool: Tool) -> Vec<&str> {
     all
 }
 
-/// What is promised of a row of deadheat; times are beside those of `compare.py`, where it was
+/// The bars of a row of deadheat; times are beside those of `compare.py`, where it was
 /// measured.
 fn bars(tool: Tool, case: Case, tally: &Tally, peer: &Tally) -> Vec<Bar> {
     let wrong = match case {

@@ -293,7 +293,7 @@ impl<'a> CommandContenders<'a> {
         self
     }
 
-    /// Has the links of a replicate ready and tried.
+    /// Has the links of a replicate ready and tried, or the pages of its programs drawn.
     fn enter_replicate(&mut self, block: &Block) -> Result<(), EngineError> {
         let entered = Some((block.benchmark, block.replicate));
         if self.entered == entered {
