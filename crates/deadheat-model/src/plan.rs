@@ -130,6 +130,12 @@ impl Benchmark {
         contenders.any(|contender| contender.workload.calls().is_some())
     }
 
+    /// Returns true if each slot is a launch of a command.
+    pub fn launches_commands(&self) -> bool {
+        let mut contenders = self.contenders.iter();
+        contenders.any(|contender| matches!(contender.workload, Workload::Command(_)))
+    }
+
     /// Returns true if all blocks of a replicate run in the order of its first: each slot is one
     /// launch of a Google Benchmark executable, which takes the samples of all blocks in a row.
     pub fn keeps_order(&self) -> bool {

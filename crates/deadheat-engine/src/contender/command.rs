@@ -57,13 +57,11 @@ pub struct CommandContenders<'a> {
     with_delay: bool,
     launches: Vec<Launch>,
     launched: u64,
-    /// The benchmarks that their pilots warmed up, in this order.
+    /// The benchmarks that their pilots warmed up.
     warm: Vec<usize>,
     values: PrintedValues,
     seed: u64,
     page_draws: PageDraws,
-    /// True if nothing was launched since the last of them.
-    just_warm: bool,
     /// Dropped after the launcher: where this thread ran before comes back.
     _settled: AffinityGuard,
 }
@@ -194,7 +192,6 @@ impl<'a> CommandContenders<'a> {
             values,
             seed: plan.seed,
             page_draws: PageDraws::default(),
-            just_warm: false,
             _settled: settled,
         })
     }
@@ -349,7 +346,6 @@ impl<'a> CommandContenders<'a> {
     /// The warm-up of a benchmark is over.
     pub(super) fn is_warm(&mut self, benchmark: usize) {
         self.warm.push(benchmark);
-        self.just_warm = true;
     }
 
     fn failure(
@@ -448,20 +444,15 @@ impl Contenders for CommandContenders<'_> {
     }
 
     fn warm_up(&mut self, benchmark: usize, slots: &[Slot]) -> Result<(), EngineError> {
-        let needed = if !self.warm.contains(&benchmark) {
-            slots
-        } else if self.just_warm && self.warm.last() == Some(&benchmark) {
-            &[]
-        } else {
-            // Others ran since, and the first block is primed by who ran last.
-            &slots[slots.len().saturating_sub(1)..]
-        };
-        self.launch_for_nothing(benchmark, needed)
+        // Each block is primed, so who ran last does not matter.
+        if self.warm.contains(&benchmark) {
+            return Ok(());
+        }
+        self.launch_for_nothing(benchmark, slots)
     }
 
     fn run(&mut self, block: &Block, record: &mut BlockRecord) -> Result<(), EngineError> {
         self.enter_replicate(block)?;
-        self.just_warm = false;
         let images = &self.benchmarks[block.benchmark].contenders;
         self.launches.clear();
         self.launches

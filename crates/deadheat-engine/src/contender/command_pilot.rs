@@ -67,12 +67,11 @@ impl CommandContenders<'_> {
 
 /// Launches of a block, with the one that primes it, for every one of a round of all contenders.
 fn rounds_in_block(contenders: usize) -> f64 {
-    let contenders = contenders as f64;
-    if contenders == 2.0 {
-        // Every other block begins with the contender that the last one ended with.
-        return 2.25;
+    match contenders {
+        0 | 1 => 1.0,
+        2 => 2.5,
+        more => 1.0 + 1.0 / more as f64,
     }
-    1.0 + (contenders - 1.0) / contenders.powi(2)
 }
 
 #[cfg(test)]
@@ -81,9 +80,9 @@ mod tests {
 
     #[test]
     fn a_block_has_so_many_launches_for_each_of_a_round() {
-        // Four launches of two contenders and half a launch to prime them.
-        assert_eq!(rounds_in_block(2) * 2.0, 4.5);
-        assert_eq!(rounds_in_block(4) * 4.0, 4.75);
+        // Four launches of two contenders and one that primes them.
+        assert_eq!(rounds_in_block(2) * 2.0, 5.0);
+        assert_eq!(rounds_in_block(4) * 4.0, 5.0);
         assert_eq!(rounds_in_block(1), 1.0);
     }
 }
