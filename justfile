@@ -33,6 +33,11 @@ calibrate *options:
 mutants:
     cargo mutants -p deadheat-stats --shard 3/11 --sharding round-robin -j2 --timeout 120
 
+# A race spread over a real cluster: Slurm, started on this machine (slurm-wlm, root), with a task that is killed and requeued; a quarter of a minute
+fleet:
+    cargo build -p deadheat-cli --bins
+    examples/fleet/slurm/try.sh target/debug
+
 # Odd files for every reader, into analysis and answer, a while for each (cargo install cargo-fuzz, and a nightly compiler)
 fuzz seconds="300":
     just _fuzz csv seeds/csv csv.dict 6000 {{seconds}}

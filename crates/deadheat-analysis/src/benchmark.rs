@@ -9,9 +9,10 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::benchmark_state::BenchmarkState;
 use crate::decision::{ControlComparison, FinalDecision};
-use crate::effect_estimate::{EffectEstimate, estimate, estimate_effect, excludes_zero, verdict};
+use crate::effect_estimate::{EffectEstimate, estimate, excludes_zero, verdict};
 use crate::effects::Effects;
 use crate::figures::Figured;
+use crate::hosts::{across_hosts, estimate_over_hosts};
 use crate::metrics::{metric_rows, on_the_same_pairs};
 use crate::placement::{Placement, spreads};
 use crate::raced::{Members, Options, Part, Raced, side};
@@ -82,7 +83,7 @@ impl Recorded<'_> {
             .filter(|_| share.taken_out)
             .and_then(|(place, _)| {
                 let judged = self.decision.effect_estimates[place].as_ref()?;
-                estimate_effect(
+                estimate_over_hosts(
                     &self.state.candidates[place],
                     self.samples,
                     judged.replicates,
@@ -148,6 +149,7 @@ fn answer(raced: &Raced<'_>, options: Options, recorded: Option<Recorded<'_>>) -
         matched: false,
         own_link: None,
         control: None,
+        hosts: None,
         spreads: None,
         waiting: None,
         replicates_to_settle: None,
@@ -244,7 +246,16 @@ fn answer(raced: &Raced<'_>, options: Options, recorded: Option<Recorded<'_>>) -
         if let Some(effect_estimate) = effect_estimate {
             fill_in(&mut comparison, effect_estimate);
             comparison.p_looks = final_decision.p_looks[place];
-            comparison.p_sign_flip = confirm(effects, effect_estimate, plan.seed);
+            let alpha = comparison.alpha / candidates.len().max(1) as f64;
+            let seen = recorded.as_ref().map_or(samples, |r| r.samples);
+            comparison.hosts =
+                across_hosts(effects, seen, effect_estimate, alpha, comparison.margin);
+            if comparison.hosts.is_none() {
+                comparison.p_sign_flip = confirm(effects, effect_estimate, plan.seed);
+            } else {
+                // How many more replicates says nothing of hosts.
+                comparison.replicates_to_settle = None;
+            }
         }
         let judged = effect_estimate.map_or(effects.replicates(), |j| j.replicates);
         comparison.scope = placement.scope(samples, id, judged);

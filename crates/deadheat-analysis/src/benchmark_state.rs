@@ -3,8 +3,9 @@
 use deadheat_model::{Estimate, Looks, RunHeader, Samples};
 use deadheat_stats::Call;
 
-use crate::effect_estimate::{EffectEstimate, Formula, Level, estimate, estimate_effect};
+use crate::effect_estimate::{EffectEstimate, Formula, Level, estimate};
 use crate::effects::Effects;
+use crate::hosts::estimate_over_hosts;
 use crate::waiting;
 
 /// Everything a rule must know of a run to judge one of its benchmarks.
@@ -85,6 +86,12 @@ impl BenchmarkState {
         }
     }
 
+    /// Returns true for a run merged of the parts of several hosts.
+    pub(crate) fn is_of_hosts(&self) -> bool {
+        let mut candidates = self.candidates.iter();
+        candidates.any(|effects| effects.machines().is_some())
+    }
+
     /// Complete replicates of a race.
     pub(crate) fn complete_replicates(&self, samples: &Samples) -> usize {
         samples.blocks().len() / self.blocks_per_replicate
@@ -110,7 +117,7 @@ impl BenchmarkState {
         candidates
             .iter()
             .map(|effects| {
-                estimate_effect(
+                estimate_over_hosts(
                     effects,
                     samples,
                     replicates,

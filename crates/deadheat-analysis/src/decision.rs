@@ -9,10 +9,9 @@ use deadheat_model::{Comparison, Control, LookEstimate, Looks, Origin, Run, Samp
 use deadheat_stats::{adjusted_p, holm};
 
 use crate::benchmark_state::{BenchmarkState, LookTaken, Scan};
-use crate::effect_estimate::{
-    EffectEstimate, Formula, Level, estimate, estimate_effect, excludes_zero,
-};
+use crate::effect_estimate::{EffectEstimate, Formula, Level, estimate, excludes_zero};
 use crate::effects::Effects;
+use crate::hosts::estimate_over_hosts;
 use crate::looks::planned_looks;
 use crate::raced::{Options, Raced};
 
@@ -98,6 +97,11 @@ impl FinalDecision {
                 looks: scan.looks,
             }
         };
+        // Its parts looked at nothing, and all of them are looked at once.
+        if benchmark_state.is_of_hosts() {
+            let final_decision = once(&benchmark_state, Level::Nominal(alpha));
+            return (benchmark_state, final_decision);
+        }
         if recording {
             let looks = planned_looks(0, all as u32, alpha).ok();
             let final_decision = match looks.filter(|_| options.replay_looks) {
@@ -192,7 +196,7 @@ impl ControlComparison {
             }
             level => (level, final_decision.weight),
         };
-        let effect_estimate = estimate_effect(
+        let effect_estimate = estimate_over_hosts(
             &effects,
             raced.samples,
             final_decision.used,

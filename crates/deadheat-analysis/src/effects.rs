@@ -4,6 +4,8 @@ use deadheat_model::{Better, ContenderId, Metric, RunHeader, Sample, Samples};
 use deadheat_stats::summary::{median_in_place, quantile_in_place};
 use deadheat_stats::{BlockFlags, Clusters, Diagnostics, Floor, Order, block_effect, diagnostics};
 
+use crate::machines::Machines;
+
 /// More zeros than this among the values, and ratios are refused.
 pub(crate) const MOST_ZEROS: f64 = 0.01;
 
@@ -132,6 +134,9 @@ pub(crate) struct Effects {
     /// Effects of each replicate.
     sizes: Vec<usize>,
     last_replicate: Option<u32>,
+    /// The machines of a run merged of several, and the number of each replicate there.
+    machines: Option<Machines>,
+    numbers: Vec<u32>,
     flags: Vec<BlockFlags>,
     flagged: bool,
     keep_diagnostics: bool,
@@ -166,6 +171,8 @@ impl Effects {
             effects: Vec::new(),
             sizes: Vec::new(),
             last_replicate: None,
+            machines: Machines::of(header),
+            numbers: Vec::new(),
             flags: Vec::new(),
             flagged: false,
             keep_diagnostics: false,
@@ -241,6 +248,7 @@ impl Effects {
                 if let Some(effect) = pool.effect() {
                     self.effects.push(effect);
                     self.sizes.push(1);
+                    self.number(span.replicate);
                     self.flags.push(BlockFlags::default());
                     self.seen.push(seen);
                 }
@@ -305,10 +313,36 @@ impl Effects {
                 *size += 1;
             } else {
                 self.sizes.push(1);
+                self.number(span.replicate);
                 self.last_replicate = Some(span.replicate);
             }
         }
         self.blocks_seen = samples.blocks().len();
+    }
+
+    /// Notes the number of a replicate where a machine is found by it.
+    fn number(&mut self, replicate: u32) {
+        if self.machines.is_some() {
+            self.numbers.push(replicate);
+        }
+    }
+
+    /// The machines of a run merged of several.
+    pub(crate) fn machines(&self) -> Option<&Machines> {
+        self.machines.as_ref()
+    }
+
+    /// The numbers of the replicates of a run merged of several, each with its effects.
+    pub(crate) fn of_replicates(&self) -> impl Iterator<Item = (u32, &[f64])> {
+        let mut first = 0;
+        self.numbers
+            .iter()
+            .zip(&self.sizes)
+            .map(move |(replicate, size)| {
+                let from = first;
+                first += size;
+                (*replicate, &self.effects[from..first])
+            })
     }
 
     /// Blocks behind an effect: one, or all of a replicate where a quantile is judged.

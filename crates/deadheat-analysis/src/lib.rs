@@ -19,7 +19,9 @@ mod figures;
 #[cfg(not(feature = "figures"))]
 #[path = "no_figures.rs"]
 mod figures;
+mod hosts;
 mod looks;
+mod machines;
 mod metrics;
 mod placement;
 #[cfg(feature = "figures")]

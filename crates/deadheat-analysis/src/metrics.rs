@@ -4,8 +4,9 @@ use deadheat_model::{
     ContenderId, Estimate, Metric, MetricComparison, Run, RunHeader, Samples, Verdict,
 };
 
-use crate::effect_estimate::{EffectEstimate, Formula, estimate, estimate_effect, verdict};
+use crate::effect_estimate::{EffectEstimate, Formula, estimate, verdict};
 use crate::effects::Effects;
+use crate::hosts::estimate_over_hosts;
 use crate::raced::{Members, side};
 use crate::warnings;
 
@@ -59,7 +60,7 @@ pub(crate) fn on_the_same_pairs(
     }
     let mut effects = Effects::new(metric, candidate, header, benchmark);
     effects.extend(samples);
-    let effect_estimate = estimate_effect(
+    let effect_estimate = estimate_over_hosts(
         &effects,
         samples,
         judged.replicates,

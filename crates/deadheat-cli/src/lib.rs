@@ -12,6 +12,7 @@ mod doctor;
 mod exports;
 mod link;
 mod manual;
+mod merge;
 mod options;
 mod program;
 mod races;

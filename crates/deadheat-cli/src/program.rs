@@ -8,8 +8,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 use deadheat::parts::exit::{Failure, code};
 
 use crate::{
-    bench, calibrate, cargo_deadheat, clean, compare, doctor, link, manual, options, recorded, rev,
-    run,
+    bench, calibrate, cargo_deadheat, clean, compare, doctor, link, manual, merge, options,
+    recorded, rev, run,
 };
 
 /// Races too close to call: is B faster than A, by how much, how sure?
@@ -39,6 +39,9 @@ enum Command {
     /// Make a page, a comment or pictures of a recorded run
     #[command(after_help = recorded::REPORT_EXAMPLES)]
     Report(Box<recorded::ReportCommand>),
+    /// Make one run of the parts that several machines raced, and answer
+    #[command(after_help = merge::EXAMPLES)]
+    Merge(Box<merge::MergeArgs>),
     /// Look at this machine: what disturbs measurements, by how much, and what mends it
     #[command(after_help = doctor::EXAMPLES)]
     Doctor(doctor::DoctorArgs),
@@ -124,6 +127,7 @@ pub fn deadheat() -> ExitCode {
         Command::Compare(args) => compare::compare(*args),
         Command::Analyze(args) => recorded::analyze(*args),
         Command::Report(args) => recorded::report(*args),
+        Command::Merge(args) => merge::merge(*args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Calibrate(args) => calibrate::calibrate(&args),
         Command::Clean(args) => clean::clean(&args),

@@ -7,11 +7,11 @@ use deadheat::parts::analysis;
 use deadheat::parts::engine::LinkProgram;
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::read_header;
-use deadheat::parts::model::Run;
+use deadheat::parts::model::{Run, RunHeader};
 use deadheat::parts::repetition::{Options, repeating, words_of_this_process};
 use deadheat::parts::settings::{Placement, RaceSettings};
 use deadheat::parts::{
-    LiveProgress, RaceError, RaceOutcome, Raced, Resumable, ResumeOptions, SecondRace,
+    LiveProgress, RaceError, RaceOutcome, Raced, Resumable, ResumeOptions, SecondRace, finish_part,
     refuse_old_confirmation, resume_race,
 };
 use deadheat_build::bytes_below;
@@ -29,7 +29,8 @@ pub fn race_and_tell(
     (answer, exports): (&AnswerArgs, &ExportArgs),
     race: impl FnMut(Option<&SecondRace>) -> Result<RaceOutcome, Failure>,
 ) -> Result<Status, Failure> {
-    let is_asked = settings.confirm();
+    // A part of a race has no verdict to be confirmed.
+    let is_asked = settings.confirm() && settings.part().is_none();
     if is_asked {
         refuse_old_confirmation(save)?;
     }
@@ -63,8 +64,27 @@ fn tell(raced: Raced, answer: &AnswerArgs, exports: &ExportArgs) -> Result<Statu
     let written = exports.write(&first.run, analysis, &answer)?;
     let below = [answer.recorded(&raced), room(&first.path), written].concat();
     exports.reports().print_beside(&answer, analysis, &below)?;
-    let status = answer.status(analysis);
+    let status = match answer.status(analysis) {
+        // Who merges the parts holds them against the rules. A scheduler would start this one again.
+        Status::ConditionHolds if first.run.header.plan.design.shard.is_some() => Status::Done,
+        status => status,
+    };
     raced.ended(status)
+}
+
+/// Goes on with a part of a race, whose header this is, to the end of its plan.
+pub fn go_on_with_part(
+    save: Option<&Path>,
+    header: &RunHeader,
+    options: ResumeOptions,
+    quiet: bool,
+) -> Result<RaceOutcome, Failure> {
+    let path = save.unwrap_or(Path::new(""));
+    let more = header.plan.max_replicates();
+    let mut progress = LiveProgress::new(&header.plan.benchmarks, quiet);
+    let outcome = finish_part(path, &ResumeOptions { more, ..options }, &mut progress)?;
+    progress.finish();
+    Ok(outcome)
 }
 
 /// Says how much deadheat keeps, once that is worth a word. Nothing is said of a run file that the

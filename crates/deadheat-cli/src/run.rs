@@ -10,12 +10,13 @@ use deadheat::parts::rules::{CliOverrides, Rules};
 use deadheat::parts::settings::Front;
 use deadheat::parts::terminal::to_stderr;
 use deadheat::parts::{
-    LiveProgress, RaceOptions, Resumable, ResumeOptions, SecondRace, race_commands,
+    LiveProgress, RaceOptions, Resumable, ResumeOptions, SecondRace, begun_part, race_commands,
+    settle_shard,
 };
 
 use crate::exports::ExportArgs;
 use crate::options::{AnswerArgs, SettingsArgs};
-use crate::races::{again, placements, race_and_tell, resume, tell_of_one};
+use crate::races::{again, go_on_with_part, placements, race_and_tell, resume, tell_of_one};
 
 /// Shown at the end of `deadheat run --help`.
 pub const EXAMPLES: &str = "Examples:
@@ -165,6 +166,7 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
         names: true,
         ..CliOverrides::default()
     };
+    args.design.0 = settle_shard(args.design.0)?;
     let rules = args.answer.read_rules(&args.design.0, asked)?;
     let design = &args.design.0;
     let mut options = RaceOptions {
@@ -204,6 +206,16 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
                 }
             }
             let settings = spec.settings.clone();
+            let save = args.save.as_deref();
+            if let Some(begun) = begun_part(save, &settings, &options.command)? {
+                let how = ResumeOptions {
+                    shown: options.shown,
+                    placements: options.placements.clone(),
+                    ..ResumeOptions::default()
+                };
+                let outcome = go_on_with_part(save, &begun, how, args.quiet)?;
+                return tell_of_one(outcome, &args.answer, &args.exports);
+            }
             let race = |second: Option<&SecondRace>| {
                 let (mut plan, mut options) = (plan.clone(), options.clone());
                 if let Some(second) = second {

@@ -3,11 +3,15 @@
 use std::fmt;
 #[cfg(feature = "commands")]
 use std::fs::Metadata;
+#[cfg(feature = "commands")]
+use std::fs::read;
 use std::fs::{File, canonicalize, metadata};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use deadheat_model::NeutralLink;
+#[cfg(feature = "commands")]
+use sha2::{Digest as _, Sha256};
 
 #[cfg(feature = "commands")]
 use crate::jar::is_jar;
@@ -109,6 +113,23 @@ pub(crate) fn program_paths(program: &Path) -> Vec<PathBuf> {
 pub fn find_executable(name: &str) -> Option<PathBuf> {
     let mut candidates = program_paths(Path::new(name)).into_iter();
     candidates.find(|candidate| is_executable(candidate))
+}
+
+/// The executable or jar that a name leads to, and the files among its arguments, such as the script
+/// of an interpreter, each with the SHA-256 of what it holds.
+#[cfg(feature = "commands")]
+pub fn contents(program: &Path, arguments: &[String]) -> Vec<(PathBuf, String)> {
+    let mut candidates = program_paths(program).into_iter();
+    let executable = candidates.find(|candidate| is_executable(candidate) || is_jar(candidate));
+    let arguments = arguments.iter().map(PathBuf::from);
+    let files = executable.into_iter().chain(arguments);
+    let files = files.filter(|file| metadata(file).is_ok_and(|found| found.is_file()));
+    let held = files.filter_map(|file| {
+        let bytes = Sha256::digest(read(&file).ok()?);
+        let hex = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        Some((file, hex))
+    });
+    held.collect()
 }
 
 /// The executable or jar that a name leads to, or a file among its arguments, such as

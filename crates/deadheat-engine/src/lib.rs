@@ -52,7 +52,7 @@ pub use counters::{Allocations, CountingAllocator, ThreadUsage, allocations_of_t
 pub use error::EngineError;
 pub use executable::{PLACEMENTS_VARIABLE, is_executable};
 #[cfg(feature = "commands")]
-pub use executable::{find_executable, rewritten_since};
+pub use executable::{contents, find_executable, rewritten_since};
 pub use function::{
     AsyncExecutor, Asynchronous, ByReference, ByValue, ComparesOutputs, Concurrent, Disagreement,
     FunctionBenchmark, Gauge, Pilot, Reading, least_warm_up_rounds, pilot,
@@ -61,6 +61,8 @@ pub use function_failure::{FunctionError, FunctionFailure};
 pub use interrupt::Interrupts;
 #[cfg(feature = "commands")]
 pub use jar::is_jar;
+#[cfg(feature = "commands")]
+pub use machine::boot;
 pub use machine::{environment, machine};
 pub use order::{Moment, Schedule};
 pub use placement::LinkProgram;

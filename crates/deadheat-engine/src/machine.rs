@@ -16,6 +16,9 @@ pub fn environment() -> Environment {
             .map(|n| n.get() as u32),
         governor: line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         load: line("/proc/loadavg").and_then(|text| text.split(' ').next()?.parse().ok()),
+        boot: None,
+        programs: Vec::new(),
+        merged: None,
         pinned: Vec::new(),
         counters: None,
         clock: None,
@@ -24,6 +27,12 @@ pub fn environment() -> Environment {
         debug_build: false,
         calibration: None,
     }
+}
+
+/// What tells this boot of the machine from all others; containers on one machine share it.
+#[cfg(feature = "commands")]
+pub fn boot() -> Option<String> {
+    line("/proc/sys/kernel/random/boot_id").map(|id| unrecognisable(&id))
 }
 
 /// The identity that tells the machine of these facts apart from others.

@@ -182,7 +182,7 @@ impl Session<'_> {
             let samples = &run.benchmarks[benchmark];
             let is_over = !samples.blocks().is_empty()
                 && self.rule.decide(benchmark, samples) == Decision::Stop;
-            if failed || is_over {
+            if failed || is_over || !plan.races(&plan.benchmarks[benchmark]) {
                 continue;
             }
             let share = end_ns.map(|end| self.share(end, alike_to_come(&plan, benchmark)));
@@ -257,15 +257,15 @@ impl Session<'_> {
             run.launches += self.contenders.launched();
         }
         let mut previous = warm_up.last().map(|slot| slot.contender);
-        let first = run.benchmarks[benchmark]
-            .blocks()
-            .last()
-            .map_or(0, |last| last.replicate + 1);
+        let first_of_part = plan.design.shard.map_or(0, |part| part.first_replicate());
+        let last = run.benchmarks[benchmark].blocks().last();
+        let first = last.map_or(first_of_part, |last| last.replicate + 1);
+        let end = first_of_part.saturating_add(self.max_replicates);
         let mut record = BlockRecord {
             benchmark,
             ..BlockRecord::default()
         };
-        for replicate in first..self.max_replicates {
+        for replicate in first..end {
             for index in 0..blocks_per_replicate {
                 // Where the first block took the samples of all, what is left
                 // is to write them down.

@@ -69,6 +69,8 @@ pub use output::{
     write_text_by,
 };
 pub use rules::{RULES_FILE, find_rules, read_rules, read_rules_from};
+#[cfg(feature = "saved")]
+pub use run_file::merge_parts;
 #[cfg(feature = "read")]
 pub use run_file::{IndexedRun, read_header, read_run, read_run_from};
 pub use run_file::{RunFileWriter, SCHEMA};

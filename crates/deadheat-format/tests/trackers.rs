@@ -109,6 +109,7 @@ fn slower(benchmark: &str, candidate: &str) -> Comparison {
         matched: false,
         own_link: None,
         control: None,
+        hosts: None,
         spreads: None,
         waiting: None,
         replicates_to_settle: None,

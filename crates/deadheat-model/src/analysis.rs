@@ -2,7 +2,7 @@
 
 use crate::calibration::CalibrationNote;
 use crate::control::Control;
-use crate::estimate::{BlockDiagnostics, Estimate, LogRatio, Scope, Verdict};
+use crate::estimate::{BlockDiagnostics, Estimate, Interval, LogRatio, Scope, Verdict};
 use crate::figures::Figures;
 use crate::metric::Metric;
 use crate::plan::Throughput;
@@ -109,6 +109,8 @@ pub struct Comparison {
     pub own_link: Option<Estimate>,
     /// The baseline against a second copy of itself in the same blocks.
     pub control: Option<Control>,
+    /// The hosts of a run merged of several that each raced it; `None` for a run of one host.
+    pub hosts: Option<AcrossHosts>,
     /// The spreads that the block effects vary by.
     pub spreads: Option<Spreads>,
     /// The time spent waiting for a core; `None` where it was not recorded, or another metric than
@@ -162,6 +164,57 @@ impl Comparison {
     pub fn is_of_one_benchmark_with(&self, other: &Comparison) -> bool {
         self.benchmark == other.benchmark && self.parameters == other.parameters
     }
+}
+
+/// A comparison over several hosts, which are the observations that its estimate is made of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AcrossHosts {
+    /// True where the verdict speaks of hosts like these; of fewer than six it speaks of these
+    /// alone.
+    pub like_these: bool,
+    /// Where the effect on the next host lies, where hosts like these are spoken of.
+    pub next_host: Option<Interval>,
+    /// Cochran's Q of the hosts' effects; `None` where one of them shows no error.
+    pub q: Option<f64>,
+    /// The share of Q beyond what the errors of measurement give.
+    pub i_squared: Option<f64>,
+    /// The p-value of equal effects on all of these hosts, by Welch's test.
+    pub p_differ: Option<f64>,
+    /// The standard deviation of the true effects from host to host.
+    pub host_sd: Option<LogRatio>,
+    /// Number of further hosts that would settle an open verdict, if the estimate stays where it
+    /// is.
+    pub hosts_to_settle: Option<usize>,
+    /// The models of processors that several hosts have, where there are several.
+    pub kinds: Vec<HostKind>,
+    /// The hosts that have an effect, in the order of their parts.
+    pub hosts: Vec<HostRow>,
+    /// The numbers of the parts that the run lacks.
+    pub missing: Vec<u32>,
+}
+
+/// A host of a comparison over several.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HostRow {
+    /// The numbers of the parts that it raced.
+    pub parts: Vec<u32>,
+    /// Its model of processor.
+    pub cpu: Option<String>,
+    /// The effect it showed by itself.
+    pub estimate: Estimate,
+}
+
+/// The hosts of one model of processor.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HostKind {
+    /// The model.
+    pub cpu: String,
+    /// The number of hosts.
+    pub hosts: usize,
+    /// The mean of their effects.
+    pub effect: LogRatio,
+    /// Its interval, at the level at which those of all models hold together.
+    pub interval: Option<Interval>,
 }
 
 /// The second race of a comparison that broke a rule: a race of its own plan, seed, processes and

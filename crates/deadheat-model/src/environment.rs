@@ -2,6 +2,7 @@
 
 use crate::calibration::{CalibrationNote, Machine};
 use crate::placement::NeutralLinks;
+use crate::shard::Merged;
 
 /// The access to hardware counters.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +31,13 @@ pub struct ClockFacts {
 pub struct Environment {
     /// Operating system and architecture, such as `linux x86_64`.
     pub system: String,
+    /// What tells this boot of the machine from all others, where the race is spread over several.
+    pub boot: Option<String>,
+    /// The contents of the programs that race, each by its name and SHA-256, where the race is
+    /// spread over several machines: all have to race the same.
+    pub programs: Vec<(String, String)>,
+    /// The parts that the run was merged of; `None` where it was raced as one.
+    pub merged: Option<Merged>,
     /// Kernel release.
     pub kernel: Option<String>,
     /// Processor model.

@@ -33,12 +33,13 @@ mod samples;
 mod schedule;
 mod seams;
 mod setting_values;
+mod shard;
 mod warning;
 mod workload;
 
 pub use analysis::{
-    Analysis, Comparison, Confirmation, Ending, FailedBenchmark, MetricComparison, Overall,
-    Population, Processes, Side, Spreads, Standing, WaitingShare,
+    AcrossHosts, Analysis, Comparison, Confirmation, Ending, FailedBenchmark, HostKind, HostRow,
+    MetricComparison, Overall, Population, Processes, Side, Spreads, Standing, WaitingShare,
 };
 pub use calibration::{
     CalibratedKind, Calibration, CalibrationEnd, CalibrationNote, CalibrationRace, Detectable,
@@ -79,6 +80,7 @@ pub use samples::{BlockRecord, BlockSpan, Flags, Sample, SampleError, SampleProb
 pub use schedule::{Block, ContenderId, Role, Slot};
 pub use seams::{Decision, RecordSink, SinkError, StoppingRule, Unrecorded};
 pub use setting_values::{FailOn, Pinning, Placement, ShareRange, TimeLimit, Waiting};
+pub use shard::{Host, Merged, Shard, ShardBy, ShardNumber};
 pub use warning::{ClockCause, Observation, Warning};
 pub use workload::{
     FunctionCalls, Harness, HarnessCalls, Program, RepetitionLength, WorkerCalls, Workload,

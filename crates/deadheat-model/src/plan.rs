@@ -282,6 +282,12 @@ impl Plan {
             .max(1)
     }
 
+    /// Returns true if this part of the race, or the race where that is all of it, races a benchmark.
+    pub fn races(&self, benchmark: &Benchmark) -> bool {
+        let part = self.design.shard;
+        part.is_none_or(|part| part.races(&benchmark.name, &benchmark.parameters))
+    }
+
     /// Checks every invariant of the plan.
     pub fn validate(&self) -> Result<(), PlanError> {
         let design = &self.design;

@@ -8,6 +8,7 @@ use crate::metric::Metric;
 use crate::setting_values::{
     FailOn, Pinning, Placement, SettingValue, ShareRange, TimeLimit, Waiting,
 };
+use crate::shard::{Shard, ShardBy, ShardNumber};
 
 /// A command line on which settings are written as options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -430,6 +431,32 @@ settings! {
             "",
         )],
     }
+    /// The part of the race that is raced here, where it is spread over several machines.
+    shard: ShardNumber {
+        name: "shard",
+        value: "I/N",
+        kind: ValueKind::Text("write the number of the part and how many there are, as \"2/4\""),
+        in_file: None,
+        helps: &[help(
+            &[Front::Run, Front::Bench],
+            "Race the I-th of N parts of this race, for 'deadheat merge'; auto takes the numbers from \
+             the scheduler that started the job",
+            "",
+        )],
+    }
+    /// How the parts divide the race.
+    shard_by: ShardBy {
+        name: "shard-by",
+        value: "WHAT",
+        kind: ValueKind::Text("write \"host\" or \"benchmark\""),
+        in_file: None,
+        helps: &[help(
+            &[Front::Run, Front::Bench],
+            "How parts divide the race: host (each races everything, with its share of the \
+             replicates) or benchmark (each benchmark on one part)",
+            "host",
+        )],
+    }
     /// True if benchmarks that break a rule are raced once more, and break it only if the second
     /// race agrees. The plan does not say: the second race has one of its own.
     confirm: bool {
@@ -491,6 +518,8 @@ pub struct Design {
     pub pinning: Pinning,
     /// The treatment of the time they wait for a core.
     pub waiting: Waiting,
+    /// The part of the race that is raced; `None` where that is all of it.
+    pub shard: Option<Shard>,
 }
 
 /// The looks at the data and the error each may spend.
@@ -533,6 +562,24 @@ impl RaceSettings {
     /// Smallest relative change worth acting on, where a benchmark has none of its own.
     pub fn margin(&self) -> f64 {
         self.margin.unwrap_or(0.01)
+    }
+
+    /// The part of the race that is raced; `None` where that is all of it, or nobody has found out
+    /// yet which.
+    pub fn part(&self) -> Option<Shard> {
+        match self.shard? {
+            ShardNumber::Auto => None,
+            ShardNumber::Of(index, count) => {
+                let by = self.shard_by.unwrap_or_default();
+                Some(Shard::of(index, count, by, self.max_replicates()))
+            }
+        }
+    }
+
+    /// The replicates that each benchmark has, where its parts divide them and so no look can end
+    /// the race.
+    pub fn replicates_of_part(&self) -> Option<u32> {
+        self.part().map(|part| part.replicates).filter(|of| *of > 0)
     }
 
     /// Accepted chance of a wrong verdict, likewise.
@@ -604,6 +651,7 @@ impl RaceSettings {
             quantile: self.quantile,
             pinning: self.pinning(front),
             waiting: self.waiting(),
+            shard: self.part(),
         }
     }
 }

@@ -156,8 +156,19 @@ impl Run {
         }
     }
 
-    /// Takes the run up again: what follows was not planned.
+    /// Returns true for a part of a race whose hosts share its replicates: it has as many as its
+    /// plan says, whatever they show.
+    pub fn is_of_shared_replicates(&self) -> bool {
+        let part = self.header.plan.design.shard;
+        part.is_some_and(|part| part.replicates > 0)
+    }
+
+    /// Takes the run up again: what follows was not planned, unless nothing can change the plan.
     pub fn resume(&mut self) {
+        if self.is_of_shared_replicates() {
+            self.end = None;
+            return;
+        }
         let blocks = self.benchmarks.iter().map(|samples| samples.blocks().len());
         self.resumed_at.get_or_insert_with(|| blocks.collect());
         self.end = None;

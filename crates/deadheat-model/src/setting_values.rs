@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::estimate::Verdict;
 use crate::metric::Metric;
 use crate::quantities::{duration, fraction};
+use crate::shard::{ShardBy, ShardNumber};
 
 /// The shares that make sense for a setting.
 #[derive(Debug)]
@@ -185,6 +186,12 @@ read_by! {
         other => Err(format!("'{other}' is none of auto, keep")),
     },
     Pinning: Pinning::parse,
+    ShardNumber: ShardNumber::parse,
+    ShardBy: |text| match text {
+        "host" => Ok(ShardBy::Host),
+        "benchmark" => Ok(ShardBy::Benchmark),
+        other => Err(format!("'{other}' is none of host, benchmark")),
+    },
 }
 
 impl Pinning {

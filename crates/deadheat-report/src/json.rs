@@ -5,10 +5,11 @@
 //! accident. Every effect is a relative change here.
 
 use deadheat_model::{
-    Analysis, Better, BlockDiagnostics, CalibrationNote, Comparison, Confirmation, Control,
-    EndReason, Ending, Estimate, FailedBenchmark, GateHit, Idle, IdleIgnore, Interval, Json,
-    LeftOut, LeftOutReason, LogRatio, MetricComparison, Object, Overall, Population, ResultSide,
-    ResultSource, Side, Spreads, SuiteLevel, Throughput, Unproven, WaitingShare, Warning,
+    AcrossHosts, Analysis, Better, BlockDiagnostics, CalibrationNote, Comparison, Confirmation,
+    Control, EndReason, Ending, Estimate, FailedBenchmark, GateHit, HostKind, HostRow, Idle,
+    IdleIgnore, Interval, Json, LeftOut, LeftOutReason, LogRatio, MetricComparison, Object,
+    Overall, Population, ResultSide, ResultSource, Side, Spreads, SuiteLevel, Throughput, Unproven,
+    WaitingShare, Warning,
 };
 
 use crate::cells::Rates;
@@ -171,6 +172,7 @@ fn comparison(comparison: &Comparison, source: Source) -> Object {
         .with("figures", figures)
         .with_some("own_link", comparison.own_link.as_ref().map(own_link))
         .with_some("control", comparison.control.as_ref().map(control))
+        .with_some("hosts", comparison.hosts.as_ref().map(hosts))
         .with_some("spreads", comparison.spreads.as_ref().map(spreads))
         .with_some("waiting", comparison.waiting.as_ref().map(waiting))
         .with("metrics", all(&comparison.metrics, metric))
@@ -290,6 +292,36 @@ fn own_link(own: &Estimate) -> Object {
 /// The baseline against a second copy of itself.
 fn control(control: &Control) -> Object {
     estimated(Object::new(), &control.estimate).with("separated", control.separated)
+}
+
+/// The hosts that several machines raced on, and how far they differ.
+fn hosts(across: &AcrossHosts) -> Object {
+    let parts = |parts: &[u32]| parts.iter().map(|part| Json::from(*part)).collect::<Json>();
+    let host = |host: &HostRow| {
+        let object = Object::new()
+            .with("parts", parts(&host.parts))
+            .with_some("cpu", host.cpu.as_ref());
+        estimated(object, &host.estimate).with("replicates", host.estimate.replicates)
+    };
+    let kind = |kind: &HostKind| {
+        let interval = kind.interval.as_ref();
+        Object::new()
+            .with("cpu", &kind.cpu)
+            .with("hosts", kind.hosts)
+            .with("change", kind.effect.change())
+            .with("ci", interval.map(ends))
+    };
+    Object::new()
+        .with("like_these", across.like_these)
+        .with("next_host", across.next_host.as_ref().map(ends))
+        .with("q", across.q)
+        .with("i_squared", across.i_squared)
+        .with("p_differ", across.p_differ)
+        .with("host_sd", across.host_sd.map(LogRatio::change))
+        .with("hosts_to_settle", across.hosts_to_settle)
+        .with("missing", parts(&across.missing))
+        .with_some("kinds", some(&across.kinds, kind))
+        .with("hosts", all(&across.hosts, host))
 }
 
 /// The time spent waiting for a core, and the estimate with it where it was taken out.

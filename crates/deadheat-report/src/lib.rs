@@ -46,6 +46,7 @@ mod enumeration;
 mod figures;
 mod gates;
 mod glyphs;
+mod hosts;
 mod json;
 #[cfg(feature = "reports")]
 mod junit;

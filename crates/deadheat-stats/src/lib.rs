@@ -16,6 +16,7 @@
 //! | what did one block show, and one replicate? | [`blocks`] |
 //! | how large is the effect, and how sure is that? | [`huber`], [`hodges_lehmann`] |
 //! | and when a replicate is a single block, or a few? | [`few_blocks`], [`guard`] |
+//! | what do several hosts say together? | [`hosts`] |
 //! | when may one look, and what does a look cost? | [`looks`] |
 //! | what may be said? | [`verdict`], [`power`], [`components`] |
 //! | do other tests agree? | [`signflip`], [`rank`] |
@@ -50,6 +51,7 @@ pub mod fit;
 pub mod guard;
 #[cfg(feature = "secondary")]
 pub mod hdr;
+pub mod hosts;
 pub mod huber;
 pub mod looks;
 mod multiple;
@@ -82,6 +84,7 @@ pub use fit::{Family, Fit, best_fits, fit};
 pub use guard::{guard_interval, guard_p};
 #[cfg(feature = "secondary")]
 pub use hdr::{DigitsError, Histogram};
+pub use hosts::{Heterogeneity, HostEffect, MeanOfHosts, heterogeneity};
 pub use huber::{
     EstimateError, Floor, LAYOUT_ALLOWANCE, MIN_BLOCKS, MIN_REPLICATES_FOR_VERDICT, PooledEstimate,
     pooled_huber,

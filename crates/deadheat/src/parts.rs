@@ -15,8 +15,8 @@ pub use crate::race::{
 };
 #[cfg(feature = "commands")]
 pub use crate::race::{
-    RaceOptions, Resumable, ResumeOptions, harness_benchmark, inspect_program, race_commands,
-    resume_race,
+    RaceOptions, Resumable, ResumeOptions, begun_part, finish_part, harness_benchmark,
+    inspect_program, race_commands, resume_race, settle_shard,
 };
 #[cfg(feature = "commands")]
 pub use crate::recorded::Recorded;

@@ -7,11 +7,13 @@ use deadheat::parts::exit::Failure;
 use deadheat::parts::model::Harness;
 use deadheat::parts::rules::{CliOverrides, Rules};
 use deadheat::parts::settings::{Front, Ignored, Selection};
-use deadheat::parts::{BenchmarkRace, RaceOutcome, Resumable, ResumeOptions};
+use deadheat::parts::{
+    BenchmarkRace, RaceOutcome, Resumable, ResumeOptions, begun_part, settle_shard,
+};
 
 use crate::exports::ExportArgs;
 use crate::options::{AnswerArgs, SettingsArgs};
-use crate::races::{again, placements, resume};
+use crate::races::{again, go_on_with_part, placements, resume};
 
 /// How builds are raced and what becomes of the answer.
 #[derive(Clone, Debug, Args)]
@@ -83,6 +85,7 @@ fn harness(word: &str) -> Result<Harness, String> {
 impl BenchOptions {
     /// Reads the rules file, to be called before anything else.
     pub fn read_rules(&mut self) -> Result<(), Failure> {
+        self.design.0 = settle_shard(std::mem::take(&mut self.design.0))?;
         let part = self.exact || self.ignored || !self.skip.is_empty();
         let asked = CliOverrides {
             names: !self.filters.is_empty(),
@@ -125,6 +128,22 @@ impl BenchOptions {
             how,
             self.quiet,
         )
+    }
+
+    /// The outcome of a part of a race that was begun already, once it is at its end; `None` where
+    /// nothing was begun.
+    pub fn begun_part(&self, race: &BenchmarkRace) -> Result<Option<RaceOutcome>, Failure> {
+        let save = self.save.as_deref();
+        let Some(begun) = begun_part(save, &race.settings, &race.command)? else {
+            return Ok(None);
+        };
+        let how = ResumeOptions {
+            timeout: race.settings.timeout(Front::Bench),
+            programs_shown: self.nocapture,
+            placements: race.placements.clone(),
+            ..ResumeOptions::default()
+        };
+        go_on_with_part(save, &begun, how, self.quiet).map(Some)
     }
 
     /// The race of benchmarks by these options.

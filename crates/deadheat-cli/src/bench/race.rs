@@ -12,7 +12,7 @@ use deadheat::parts::{Entries, LiveProgress, harness_benchmark, race_benchmarks}
 
 use super::options::BenchOptions;
 use super::programs::{Entrants, Field, inspect, listing, nothing_in_common, nothing_selected};
-use crate::races::race_and_tell;
+use crate::races::{race_and_tell, tell_of_one};
 
 /// Races two builds, and answers.
 pub fn race(entrants: &Entrants, options: &BenchOptions) -> Result<Status, Failure> {
@@ -125,6 +125,9 @@ fn race_pairing(pairing: Pairing, options: &BenchOptions) -> Result<Status, Fail
     let first = options.race();
     let (save, quiet) = (options.save.as_deref(), options.quiet);
     let answered = (&options.answer, &options.exports);
+    if let Some(outcome) = options.begun_part(&first)? {
+        return tell_of_one(outcome, &options.answer, &options.exports);
+    }
     race_and_tell(&first.settings, save, quiet, answered, |second| {
         let (race, entries) = match second {
             None => (first.clone(), entries.clone()),

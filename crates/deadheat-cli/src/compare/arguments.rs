@@ -180,6 +180,11 @@ pub fn compare(mut args: CompareArgs) -> Result<Status, Failure> {
                 .to_owned(),
         ));
     }
+    if args.options.design.0.shard.is_some() {
+        return Err(Failure::Usage(
+            "--shard is for races: saved results are set side by side at once".to_owned(),
+        ));
+    }
     if args.options.design.0.quantile.is_some() {
         return Err(Failure::Usage(
             "--quantile is for races, whose iterations are timed one by one: saved results do not say \

@@ -288,6 +288,7 @@ pub(crate) mod tests_support {
                 quantile: None,
                 pinning: Pinning::Inherit,
                 waiting: deadheat_model::Waiting::Keep,
+                shard: None,
             },
             seed,
             benchmarks: vec![Benchmark {

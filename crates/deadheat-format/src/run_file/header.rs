@@ -3,8 +3,8 @@
 #[cfg(feature = "decode")]
 use deadheat_model::RaceKind;
 use deadheat_model::{
-    CalibrationNote, ClockFacts, CounterAccess, Environment, Json, LeftOut, LeftOutReason,
-    NeutralLinks, Object, Origin, RunHeader, Share,
+    CalibrationNote, ClockFacts, CounterAccess, Environment, Host, Json, LeftOut, LeftOutReason,
+    Merged, NeutralLinks, Object, Origin, RunHeader, Share,
 };
 
 use crate::wire::{Fields, Wire, choice, object};
@@ -50,6 +50,9 @@ choice! { LeftOutReason {
 
 object! { Environment {
     system: or(String::new()),
+    boot: omit,
+    programs: omit,
+    merged: omit,
     kernel,
     cpu,
     cores,
@@ -62,6 +65,18 @@ object! { Environment {
     neutral_links: omit,
     builds: omit,
     calibration: inline,
+} }
+
+object! { Merged { count, by, replicates: or(0), hosts, } }
+
+object! { Host {
+    shard,
+    boot: omit,
+    system: or(String::new()),
+    kernel,
+    cpu,
+    cores,
+    started_at,
 } }
 
 choice! { CounterAccess {

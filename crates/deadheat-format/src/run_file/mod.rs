@@ -6,6 +6,8 @@ mod header;
 mod indexed;
 mod journal;
 mod lines;
+#[cfg(feature = "saved")]
+mod merge;
 mod plan;
 #[cfg(feature = "read")]
 mod reader;
@@ -14,6 +16,8 @@ mod writer;
 pub use header::SCHEMA;
 #[cfg(feature = "read")]
 pub use indexed::IndexedRun;
+#[cfg(feature = "saved")]
+pub use merge::merge_parts;
 #[cfg(feature = "read")]
 pub use reader::{read_header, read_run, read_run_from};
 pub use writer::RunFileWriter;

@@ -3,7 +3,8 @@
 use deadheat_model::{
     Benchmark, BenchmarkOverrides, CommandLine, Contender, Design, ExitPolicy, FunctionCalls,
     HarnessCalls, Hooks, Input, LevelOverride, Looks, Object, Output, OwnLink, Pinning, Plan,
-    Program, RepetitionLength, Throughput, Value, Values, Waiting, WorkerCalls, Workload,
+    Program, RepetitionLength, Shard, ShardBy, Throughput, Value, Values, Waiting, WorkerCalls,
+    Workload,
 };
 
 use crate::wire::{Fields, Wire, choice, object};
@@ -48,6 +49,24 @@ object! { Design {
     quantile: omit,
     pinning: or(Pinning::Inherit),
     waiting: omit,
+    shard: omit,
+} }
+
+object! { Shard { index, count, by, replicates: or(0), } ensure is_a_part }
+
+#[cfg(feature = "decode")]
+fn is_a_part(shard: &Shard) -> Result<(), WireError> {
+    let last = shard.count.checked_mul(shard.replicates);
+    if (1..=shard.count).contains(&shard.index) && last.is_some() {
+        Ok(())
+    } else {
+        Err(WireError::odd("a part of a race"))
+    }
+}
+
+choice! { ShardBy {
+    "host" => Host,
+    "benchmark" => Benchmark,
 } }
 
 object! { Values { read, file: omit, } }

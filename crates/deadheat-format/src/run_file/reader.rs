@@ -103,7 +103,7 @@ pub(super) fn scan(mut reader: impl BufRead, name: &Path) -> Result<Scan, Format
 }
 
 /// Reads the next line into `line` and gives back its length; 0 at the end.
-fn next_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<u64> {
+pub(super) fn next_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<u64> {
     line.clear();
     Ok(read_line(reader, line)? as u64)
 }

@@ -226,6 +226,26 @@ impl RunFileWriter {
     }
 }
 
+#[cfg(feature = "saved")]
+impl RunFileWriter {
+    /// Appends the lines of a file, which are those of another run with this plan.
+    pub(super) fn append_lines_of(&mut self, lines: &Path) -> Result<(), FormatError> {
+        let file = File::open(lines).map_err(cannot_read(lines))?;
+        let mut reader = io::BufReader::with_capacity(1 << 20, file);
+        loop {
+            let some = io::BufRead::fill_buf(&mut reader).map_err(cannot_read(lines))?;
+            if some.is_empty() {
+                return Ok(());
+            }
+            self.journal
+                .append(some)
+                .map_err(cannot_write(&self.path))?;
+            let taken = some.len();
+            io::BufRead::consume(&mut reader, taken);
+        }
+    }
+}
+
 fn invalid(problem: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, problem)
 }

@@ -36,11 +36,17 @@ impl Axis {
         let margin = margins.fold(0.0, f64::max);
         let estimates = comparisons.iter().filter_map(|one| one.estimate.as_ref());
         let means = overall.iter().map(|one| &one.estimate);
-        let reach = estimates
-            .chain(means)
-            .map(reach_of)
-            .fold(margin * 1.5, f64::max)
-            * 1.04;
+        Self::with_room_for(estimates.chain(means), margin)
+    }
+
+    /// An axis on which these estimates have room, with a margin given as a change.
+    pub(super) fn of_estimates(estimates: &[&Estimate], margin: f64) -> Axis {
+        let margin = LogRatio::from_change(margin).0;
+        Self::with_room_for(estimates.iter().copied(), margin)
+    }
+
+    fn with_room_for<'e>(estimates: impl Iterator<Item = &'e Estimate>, margin: f64) -> Axis {
+        let reach = estimates.map(reach_of).fold(margin * 1.5, f64::max) * 1.04;
         let reach = if reach > 0.0 { reach } else { 0.01 };
         let bend = (margin > 0.0 && reach > margin * PLAIN).then_some(margin);
         Axis { reach, bend }

@@ -3,6 +3,7 @@
 mod axis;
 mod charts;
 mod data;
+mod hosts;
 mod html;
 mod overview;
 mod write;

@@ -41,7 +41,7 @@ pub(super) fn write(out: &mut dyn Write, run: &Run<'_>, titles: &[String]) -> fm
     let long = if rows > 25 { " long" } else { "" };
     write!(
         out,
-        "<div class=\"scroll{long}\"><table id=\"overview\"><caption class=\"unseen\">All benchmarks with their changes</caption>"
+        "<div class=\"scroll{long}\"><table id=\"overview\" class=\"intervals\"><caption class=\"unseen\">All benchmarks with their changes</caption>"
     )?;
     header(out, &columns, &axis)?;
     out.write_str("<tbody>")?;
@@ -287,7 +287,7 @@ fn means(out: &mut dyn Write, run: &Run<'_>, columns: &Columns, axis: &Axis) -> 
 }
 
 /// The axis, drawn.
-fn axis_marks(axis: &Axis) -> Result<String, fmt::Error> {
+pub(super) fn axis_marks(axis: &Axis) -> Result<String, fmt::Error> {
     let mut marks = String::from("<svg class=\"axis\" aria-hidden=\"true\">");
     for change in axis.marks() {
         let place = axis.place(LogRatio::from_change(change)) * 100.0;
@@ -313,7 +313,7 @@ fn mark(change: f64) -> String {
 }
 
 /// Change and interval, as words and drawn; these are two cells.
-fn interval_cells(
+pub(super) fn interval_cells(
     out: &mut dyn Write,
     estimate: Option<&Estimate>,
     margin: Option<f64>,

@@ -6,7 +6,7 @@ use std::fmt::{self, Write};
 use deadheat_model::{Analysis, Comparison, RunHeader};
 
 use super::html::{self, Attribute, GLYPHS, InScript, Text, isolated};
-use super::{charts, data, overview};
+use super::{charts, data, hosts, overview};
 use crate::cells::metrics;
 use crate::document::{Block, Content, Note, Severity};
 use crate::names::{escape, labels, shorten};
@@ -327,6 +327,7 @@ impl Section<'_, '_> {
             if comparison.plots.is_some() {
                 html::blocks(out, &[Block::paragraph(charts::bands(comparison))])?;
             }
+            hosts::write(out, comparison)?;
             charts::write(out, comparison, self.first + at)?;
             out.write_str("<h4>Figures</h4>")?;
             figures_of(out, comparison)?;

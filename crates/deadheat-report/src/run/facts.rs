@@ -12,6 +12,7 @@ use crate::enumeration::texts;
 #[cfg(feature = "reports")]
 use crate::gates;
 use crate::glyphs::Glyphs;
+use crate::hosts;
 use crate::names::{escape, labels, shorten};
 use crate::sentences::{self, Called, Source};
 use crate::suite;
@@ -153,6 +154,7 @@ impl<'a> Run<'a> {
             names.extend(self.is_suite().then(|| self.title(group)));
             names.extend((group.len() > 1).then(|| candidate.clone()));
             let mut details: Vec<String> = Vec::new();
+            details.extend(hosts::sentences(comparison, self.glyphs));
             details.extend(sentences::waiting_out(comparison, self.glyphs));
             if full {
                 details.extend(sentences::placement(comparison, self.glyphs));

@@ -8,6 +8,7 @@ use crate::calibration::calibrated;
 use crate::cells::metrics;
 use crate::document::{Block, Content, Note, Plot, Severity};
 use crate::gates;
+use crate::hosts;
 use crate::terminal::Terminal;
 use crate::warnings::{self, WarningText};
 
@@ -162,6 +163,10 @@ impl<'a> Run<'a> {
             })));
         }
         if self.detail == Detail::Full {
+            let hosts = group
+                .iter()
+                .filter_map(|one| hosts::table(one, self.glyphs));
+            blocks.extend(hosts.map(Block::table));
             for (index, comparison) in group.iter().enumerate() {
                 let Some(table) = metrics(comparison, self.glyphs).map(Block::table) else {
                     continue;

@@ -185,6 +185,7 @@ pub fn comparison(verdict: Option<Verdict>, change: f64, half_width: f64) -> Com
         matched: false,
         own_link: None,
         control: None,
+        hosts: None,
         spreads: None,
         waiting: None,
         replicates_to_settle: None,

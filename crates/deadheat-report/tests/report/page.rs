@@ -186,7 +186,7 @@ fn what_is_promised_of_a_benchmark_is_there() {
     }
     for part in [
         "<section class=\"benchmark\" id=\"b0\" data-index=\"0\"",
-        "<table id=\"overview\">",
+        "<table id=\"overview\" class=\"intervals\">",
         "<tr data-verdict=\"slower\" data-index=\"0\"",
         "id=\"theme\"",
         "All metrics, by what is typical",

@@ -94,6 +94,7 @@ pub fn one(name: &str, median: f64, change: f64, verdict: Option<Verdict>) -> Co
         matched: false,
         own_link: None,
         control: None,
+        hosts: None,
         spreads: None,
         waiting: None,
         replicates_to_settle: None,

@@ -153,6 +153,17 @@ impl CommandRaceSpec {
                 ));
             }
         }
+        if let Some(replicates) = self.settings.replicates_of_part() {
+            let runs = [self.runs.exactly, self.runs.min, self.runs.max];
+            if runs.into_iter().any(|given| given.is_some()) {
+                return usage(
+                    "--shard and --runs, --min-runs and --max-runs cannot be combined: the parts of a \
+                     race share its replicates; say how many by --max-replicates"
+                        .to_owned(),
+                );
+            }
+            return fixed_look(replicates, alpha).map_err(unplannable);
+        }
         if let Some(runs) = self.runs.exactly {
             if self.runs.min.is_some() || self.runs.max.is_some() {
                 return usage(

@@ -57,6 +57,12 @@ pub fn race_benchmarks(
         &*contenders,
     )? {
         let index = plan.benchmarks.len();
+        if !plan.races(&benchmark) {
+            // It keeps its place, so that all parts have one plan.
+            costs_ns.push(None);
+            plan.benchmarks.push(benchmark);
+            continue;
+        }
         let cost_ns = match contenders.pilot(index, &mut benchmark, &race.settings) {
             Ok(cost_ns) => cost_ns,
             Err(error) if error.is_of_a_contender() => {
@@ -85,9 +91,12 @@ pub fn race_benchmarks(
     let neutral_links = contenders.enter(&mut plan, &failed, race, &interrupts)?;
     // What a link costs nobody knows before it is made, and a replicate on neutral links needs one.
     let linked = neutral_links.iter().any(|links| links.made_by.is_ok());
-    if race.settings.max_replicates.is_none() && !linked {
+    let shared = race.settings.replicates_of_part().is_some();
+    if race.settings.max_replicates.is_none() && !linked && !shared {
         plan_for_costs(&mut plan, &costs_ns)?;
     }
+    #[cfg(feature = "commands")]
+    let machine = super::shard::known_of_part(machine, &plan);
     let header = RunHeader {
         command: race.command.clone(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -15,6 +15,7 @@ use super::known_calibration::known;
 use super::planning::{
     add_own_links, plan_for_costs, refuse_unmeasured_overrides, refuse_unwritable,
 };
+use super::shard::known_of_part;
 use super::sitting::Sitting;
 
 /// The traces that a race of commands leaves, and the program that links.
@@ -53,6 +54,7 @@ pub fn race_commands(
     let placements = placements(&plan, options.placements.clone(), None, &interrupts)?;
     machine.neutral_links = placements.neutral_links().to_vec();
     machine.calibration = known(&machine, &plan);
+    machine = known_of_part(machine, &plan);
     add_own_links(&mut plan, OWN_LINK_REPLICATES, |of| placements.possible(of));
     let mut contenders = contenders(&plan, options.shown, true, &interrupts)?;
     let mut header = RunHeader {
@@ -62,6 +64,11 @@ pub fn race_commands(
     let clock = OsClock::start();
     // What a link costs nobody knows before it is made, and a replicate on neutral links needs one.
     if options.open
+        && header
+            .plan
+            .design
+            .shard
+            .is_none_or(|part| part.replicates == 0)
         && !header
             .environment
             .neutral_links
@@ -90,7 +97,11 @@ fn pilot(
     clock: &OsClock,
 ) -> Result<Result<(), RaceError>, EngineError> {
     let mut costs_ns = Vec::new();
-    for index in 0..plan.benchmarks.len() {
+    for (index, benchmark) in plan.benchmarks.iter().enumerate() {
+        if !plan.races(benchmark) {
+            costs_ns.push(None);
+            continue;
+        }
         let spent = Duration::from_nanos(clock.elapsed_ns());
         let left = plan
             .design

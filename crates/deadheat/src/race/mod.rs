@@ -13,6 +13,8 @@ mod known_calibration;
 mod planning;
 #[cfg(feature = "commands")]
 mod resume;
+#[cfg(feature = "commands")]
+mod shard;
 mod sitting;
 
 #[cfg(feature = "commands")]
@@ -31,4 +33,6 @@ pub use harness::harness_benchmark;
 #[cfg(feature = "reports")]
 pub use known_calibration::{CALIBRATION_VARIABLE, calibration_file};
 #[cfg(feature = "commands")]
-pub use resume::{Resumable, ResumeOptions, resume_race};
+pub use resume::{Resumable, ResumeOptions, finish_part, resume_race};
+#[cfg(feature = "commands")]
+pub use shard::{begun_part, settle_shard};

@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use deadheat_analysis::{LooksError, looks_within, planned_blocks, planned_looks};
+use deadheat_analysis::{LooksError, fixed_look, looks_within, planned_blocks, planned_looks};
 use deadheat_engine::{Pilot, Piloted, least_warm_up_rounds};
 use deadheat_format::{FileProblem, ensure_folder, ensure_writable};
 use deadheat_model::{
@@ -28,6 +28,9 @@ pub(super) fn design(settings: &RaceSettings) -> Result<Design, RaceError> {
 
 /// The looks of a benchmark with an accepted chance of a wrong verdict of its own.
 pub(super) fn looks(settings: &RaceSettings, alpha: f64) -> Result<Looks, RaceError> {
+    if let Some(replicates) = settings.replicates_of_part() {
+        return Ok(fixed_look(replicates, alpha)?);
+    }
     Ok(planned_looks(0, settings.max_replicates(), alpha)?)
 }
 

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use deadheat_engine::{Contenders, LinkProgram, Watcher, rewritten_since};
 use deadheat_format::{read_header, read_run};
-use deadheat_model::{Metric, Origin, RaceSettings, Run, RunHeader, TimeLimit, Workload};
+use deadheat_model::{
+    EndReason, Metric, Origin, RaceSettings, Run, RunHeader, TimeLimit, Workload,
+};
 
 use super::commands::{self, placements};
 use super::entries::{BenchmarkRace, function_contenders};
@@ -89,10 +91,50 @@ pub fn resume_race(
     options: &ResumeOptions,
     watcher: &mut dyn Watcher,
 ) -> Result<RaceOutcome, RaceError> {
-    let interrupts = take_over_signals()?;
     // The header alone first: the launcher is forked from this process and
     // should not carry along the memory of a million old samples.
     let old = read_header(path).map_err(RaceError::Resume)?;
+    let of_several = if old.plan.design.shard.is_some() {
+        "holds a part of a race; the command that began it goes on with it"
+    } else if old.environment.merged.is_some() {
+        "was merged of parts of a race; race one with more of them"
+    } else {
+        return go_on_with(path, old, options, false, watcher);
+    };
+    Err(RaceError::NotResumable {
+        path: path.to_owned(),
+        reason: of_several.to_owned(),
+    })
+}
+
+/// Goes on with a part of a race that was stopped, up to the end that its plan has for it; nothing
+/// is raced where it came to that. A part whose hosts share the replicates looks at nothing before
+/// its end, so nothing is lost by having stopped.
+pub fn finish_part(
+    path: &Path,
+    options: &ResumeOptions,
+    watcher: &mut dyn Watcher,
+) -> Result<RaceOutcome, RaceError> {
+    let run = read_run(path).map_err(RaceError::Resume)?;
+    let ended = run.end.as_ref().map(|end| &end.reason);
+    if matches!(ended, Some(EndReason::Finished | EndReason::Budget)) {
+        let path = path.to_owned();
+        return Ok(RaceOutcome { run, path });
+    }
+    let by_plan = run.is_of_shared_replicates();
+    let old = run.header;
+    go_on_with(path, old, options, by_plan, watcher)
+}
+
+/// Goes on with the run of this header, by its plan, or by the rule that holds at any time.
+fn go_on_with(
+    path: &Path,
+    old: RunHeader,
+    options: &ResumeOptions,
+    by_plan: bool,
+    watcher: &mut dyn Watcher,
+) -> Result<RaceOutcome, RaceError> {
+    let interrupts = take_over_signals()?;
     let kind = Resumable::of(path, &old)?;
     refuse_rewritten(path, &old)?;
     let (plan, before) = (&old.plan, &old.environment.neutral_links);
@@ -109,13 +151,17 @@ pub fn resume_race(
     };
     let placements = || placements(plan, race.placements.clone(), Some(before), &interrupts);
     let mut go_on = |contenders: &mut dyn Contenders, run: Run| {
-        Sitting {
+        let sitting = Sitting {
             contenders,
             interrupts: &interrupts,
             watcher: &mut *watcher,
             spent: Duration::ZERO,
+        };
+        if by_plan {
+            sitting.go_on_by_plan(path, run)
+        } else {
+            sitting.go_on(path, run, options.more, options.budget)
         }
-        .go_on(path, run, options.more, options.budget)
     };
     match kind {
         Resumable::Commands => {

@@ -70,13 +70,7 @@ impl Sitting<'_> {
         more: u32,
         budget: Option<Duration>,
     ) -> Result<RaceOutcome, RaceError> {
-        let version = env!("CARGO_PKG_VERSION");
-        let started_at = deadheat_engine::unix_seconds();
-        let mut writer =
-            RunFileWriter::resume(path, version, started_at).map_err(RaceError::Resume)?;
-        let ended = run.end.as_ref().map(|end| end.elapsed_ns);
-        let clock = OsClock::resume(ended.unwrap_or(run.elapsed_ns));
-        run.resume();
+        let (mut writer, clock) = taken_up(path, &mut run)?;
         let benchmarks = run.benchmarks.iter();
         let last = benchmarks.filter_map(|samples| samples.blocks().last());
         let done = last.map(|block| block.replicate + 1).max().unwrap_or(0);
@@ -84,6 +78,20 @@ impl Sitting<'_> {
         let limits = Limits {
             max_replicates: done.saturating_add(more),
             budget,
+        };
+        let raced = self.race(&mut run, &clock, &mut rule, &mut writer, limits);
+        finish(raced, run, path.to_owned())
+    }
+
+    /// Races behind what the run holds to the end that its plan has for it, and appends to its
+    /// file.
+    #[cfg(feature = "commands")]
+    pub(super) fn go_on_by_plan(self, path: &Path, mut run: Run) -> Result<RaceOutcome, RaceError> {
+        let (mut writer, clock) = taken_up(path, &mut run)?;
+        let mut rule = PlannedRule::new(&run.header);
+        let limits = Limits {
+            max_replicates: run.header.plan.max_replicates(),
+            budget: run.header.plan.design.budget,
         };
         let raced = self.race(&mut run, &clock, &mut rule, &mut writer, limits);
         finish(raced, run, path.to_owned())
@@ -111,6 +119,18 @@ impl Sitting<'_> {
         }
         .race(run)
     }
+}
+
+/// A run that is taken up again: its file, and its clock where it stopped.
+#[cfg(feature = "commands")]
+fn taken_up(path: &Path, run: &mut Run) -> Result<(RunFileWriter, OsClock), RaceError> {
+    let version = env!("CARGO_PKG_VERSION");
+    let started_at = deadheat_engine::unix_seconds();
+    let writer = RunFileWriter::resume(path, version, started_at).map_err(RaceError::Resume)?;
+    let ended = run.end.as_ref().map(|end| end.elapsed_ns);
+    let clock = OsClock::resume(ended.unwrap_or(run.elapsed_ns));
+    run.resume();
+    Ok((writer, clock))
 }
 
 /// Returns whether a failure ends the whole race, as it does one of commands.

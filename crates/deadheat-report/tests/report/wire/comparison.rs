@@ -115,6 +115,10 @@ pub struct Comparison {
     /// decides nothing by itself; absent without a control.
     #[serde(default)]
     control: Optional<Control>,
+    /// The hosts of a run that was merged of the parts that several machines
+    /// raced; absent for a run of one.
+    #[serde(default)]
+    hosts: Optional<Hosts>,
     /// What the effect of a block varies by: standard deviations of its parts,
     /// as relative changes. Absent for a recording, and where nothing
     /// scatters.
@@ -232,6 +236,73 @@ struct Control {
     /// Whether the two copies are told apart, paid for by all controls of the
     /// run. Where any is, every verdict of the run is provisional.
     separated: bool,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+struct Hosts {
+    /// Whether the verdict speaks of hosts like these, as that of six and more
+    /// does, or of these alone.
+    like_these: bool,
+    /// Where the effect on the next host lies; null where these alone are
+    /// spoken of, or they show no spread.
+    next_host: Nullable<Interval>,
+    /// Cochran's Q of the hosts' effects; null where one of them shows no
+    /// error, as are the three below.
+    q: Nullable<Amount>,
+    /// The share of Q beyond what the errors of measurement give.
+    i_squared: Nullable<Share>,
+    /// The p-value of equal effects on all hosts, by Welch's test.
+    p_differ: Nullable<Share>,
+    /// The standard deviation of the true effects from host to host, as a
+    /// relative change.
+    host_sd: Nullable<Amount>,
+    /// Number of further hosts that would settle an open verdict, if the
+    /// estimate stays where it is; null where none is open.
+    hosts_to_settle: Nullable<u64>,
+    /// The numbers of the parts that the run lacks.
+    missing: Vec<u64>,
+    /// The models of processors that several hosts have; absent unless there
+    /// are several.
+    #[serde(default)]
+    kinds: Optional<Vec<HostKind>>,
+    /// Each host by itself, in the order of their parts.
+    hosts: Vec<HostRow>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+struct HostKind {
+    /// The model.
+    cpu: String,
+    /// Hosts that have it.
+    hosts: AtLeastOne,
+    /// The mean of their effects.
+    change: Change,
+    /// Its interval, at the level at which those of all models hold together;
+    /// null when the hosts show no spread.
+    ci: Nullable<Interval>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+struct HostRow {
+    /// The numbers of the parts that it raced.
+    parts: Vec<u64>,
+    /// Its model of processor; absent where it does not say.
+    #[serde(default)]
+    cpu: Optional<String>,
+    /// The effect it showed by itself.
+    change: Change,
+    /// null when the data cannot give an interval.
+    ci: Nullable<Interval>,
+    /// Two-sided confidence of `ci`; null when that is.
+    confidence: Nullable<Confidence>,
+    /// Replicates it rests on.
+    replicates: AtLeastOne,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -1,0 +1,358 @@
+//! Races spread over machines: parts, each a run of its own, and the run that is merged of them.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use common::{Finished, Track, said, says};
+use deadheat::parts::format::{read_header, read_run};
+use serde_json::Value;
+
+const PAIR: [&str; 3] = ["--", "sleep 0.001", "sleep 0.002"];
+
+/// Races a part with further options; its file is `part-I.jsonl`.
+fn part(track: &Track, shard: &str, more: &[&str], commands: &[&str]) -> Finished {
+    let index = shard.split('/').next().unwrap();
+    let save = format!("part-{index}.jsonl");
+    let line = [
+        &[
+            "run",
+            "-q",
+            "--shard",
+            shard,
+            "--max-replicates",
+            "12",
+            "--save",
+            &save,
+        ],
+        more,
+        commands,
+    ];
+    track.run(&line.concat())
+}
+
+/// Makes another machine of the one that raced a part.
+fn moved_to(track: &Track, file: &str, boot: &str) {
+    let path = track.path(file);
+    let text = fs::read_to_string(&path).unwrap();
+    let (header, rest) = text.split_once('\n').unwrap();
+    let mut header: Value = serde_json::from_str(header).unwrap();
+    header["environment"]["boot"] = boot.into();
+    fs::write(&path, format!("{header}\n{rest}")).unwrap();
+}
+
+/// So many parts, each on a machine of its own.
+fn parts(track: &Track, count: usize) -> Vec<String> {
+    let race = |index: usize| {
+        part(track, &format!("{index}/{count}"), &[], &PAIR).succeeds();
+        let file = format!("part-{index}.jsonl");
+        moved_to(track, &file, &format!("boot {index}"));
+        file
+    };
+    (1..=count).map(race).collect()
+}
+
+fn merged(track: &Track, files: &[String], more: &[&str]) -> Finished {
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    track.run(&[&["merge"], &files[..], more].concat())
+}
+
+fn replicates(path: &Path) -> Vec<u32> {
+    let run = read_run(path).unwrap();
+    let blocks = run.benchmarks[0].blocks().iter();
+    blocks.map(|block| block.replicate).collect()
+}
+
+#[test]
+fn a_part_races_its_share_of_the_replicates_and_exits_with_0_whatever_it_finds() {
+    let track = Track::new();
+    let gate = ["--fail-on", "slower,inconclusive,not-equivalent"];
+    part(&track, "1/3", &gate, &PAIR).succeeds();
+    part(&track, "3/3", &gate, &PAIR).succeeds();
+    // Six at least, though a third of twelve would do.
+    assert_eq!(replicates(&track.path("part-1.jsonl")), [0, 1, 2, 3, 4, 5]);
+    assert_eq!(
+        replicates(&track.path("part-3.jsonl")),
+        [12, 13, 14, 15, 16, 17]
+    );
+    let header = read_header(track.path("part-3.jsonl")).unwrap();
+    let shard = header.plan.design.shard.unwrap();
+    assert_eq!((shard.index, shard.count, shard.replicates), (3, 3, 6));
+    assert!(header.environment.boot.is_some());
+    let [(name, digest), ..] = &header.environment.programs[..] else {
+        panic!("no program")
+    };
+    assert_eq!((name.as_str(), digest.len()), ("sleep", 64));
+}
+
+#[test]
+fn merged_in_any_order_parts_give_the_same_bytes_and_the_gate_holds_for_all_of_them() {
+    let track = Track::new();
+    let mut files = parts(&track, 6);
+    merged(&track, &files, &["--save", "one.jsonl"]).succeeds();
+    files.reverse();
+    files.swap(1, 4);
+    let gate = ["--save", "other.jsonl", "--fail-on", "slower", "--json"];
+    let done = merged(&track, &files, &gate);
+    assert_eq!(done.code, Some(1), "{done:?}");
+    let bytes = |name| fs::read(track.path(name)).unwrap();
+    assert_eq!(bytes("one.jsonl"), bytes("other.jsonl"));
+    let answer = done.json();
+    let row = &answer["benchmarks"][0];
+    assert_eq!(
+        (&row["verdict"], &row["replicates"]),
+        (&"slower".into(), &36.into())
+    );
+    let hosts = &row["hosts"];
+    assert_eq!(hosts["like_these"], true);
+    assert_eq!(hosts["hosts"].as_array().unwrap().len(), 6);
+    assert!(hosts["next_host"][0].as_f64().unwrap() < hosts["next_host"][1].as_f64().unwrap());
+    let again = track.run(&["analyze", "one.jsonl", "-v"]);
+    says(&again, 0, &["this speaks of hosts like these 6"]);
+    assert!(said(&again).contains("part: host"), "{again:?}");
+}
+
+#[test]
+fn of_a_few_hosts_the_verdict_speaks_of_these_and_parts_of_one_boot_are_one_host() {
+    let track = Track::new();
+    let files = parts(&track, 3);
+    says(
+        &merged(&track, &files, &[]),
+        0,
+        &["this speaks of these 3 hosts, and of no others"],
+    );
+    moved_to(&track, "part-3.jsonl", "boot 1");
+    let done = merged(&track, &files, &[]);
+    says(
+        &done,
+        0,
+        &["this speaks of these 2 hosts, and of no others"],
+    );
+    assert!(
+        track
+            .recorded()
+            .iter()
+            .all(|run| !run.ends_with("merged.jsonl"))
+    );
+}
+
+#[test]
+fn parts_that_are_missing_or_there_twice_are_named() {
+    let track = Track::new();
+    let files = parts(&track, 3);
+    let two = [files[0].clone(), files[2].clone()];
+    let save = ["--save", "whole.jsonl"];
+    merged(&track, &two, &save).fails_with(4, &["part-1.jsonl", "of these 2 are missing"]);
+    assert!(!track.path("whole.jsonl").exists());
+    let left = fs::read_dir(track.folder.path()).unwrap().count();
+    assert_eq!(left, 3, "nothing is left behind");
+    let done = merged(&track, &two, &["--allow-missing", "--save", "whole.jsonl"]);
+    says(&done, 0, &["part 2 is missing"]);
+    fs::copy(track.path("part-1.jsonl"), track.path("again.jsonl")).unwrap();
+    let twice = [&files[..], &["again.jsonl".to_owned()]].concat();
+    merged(&track, &twice, &[]).fails_with(4, &["holds part 1 again, as", "again.jsonl"]);
+}
+
+#[test]
+fn parts_of_another_race_are_refused_by_the_field_that_differs() {
+    let track = Track::new();
+    part(&track, "1/2", &[], &PAIR).succeeds();
+    let second = |more: &[&str], commands: &[&str]| {
+        let _ = fs::remove_file(track.path("part-2.jsonl"));
+        part(&track, "2/2", more, commands).succeeds();
+        track.run(&["merge", "part-1.jsonl", "part-2.jsonl"])
+    };
+    second(&["--seed", "9"], &PAIR)
+        .fails_with(4, &["part-2.jsonl", "part-1.jsonl", "seed differs"]);
+    second(&["--margin", "3%"], &PAIR).fails_with(4, &["design.margin differs"]);
+    second(&[], &["--", "sleep 0.001", "sleep 0.003"])
+        .fails_with(4, &["benchmarks[0].contenders[1].", " differs"]);
+    second(&["--warmup", "3"], &PAIR).fails_with(4, &["design.warmup differs"]);
+    second(&[], &PAIR).succeeds();
+    let path = track.path("part-2.jsonl");
+    let text = fs::read_to_string(&path).unwrap();
+    let digest = &read_header(&path).unwrap().environment.programs[0].1;
+    fs::write(&path, text.replace(digest.as_str(), &"0".repeat(64))).unwrap();
+    let done = track.run(&["merge", "part-1.jsonl", "part-2.jsonl"]);
+    done.fails_with(4, &["the program 'sleep' holds other bytes"]);
+    fs::write(
+        track.path("run.csv"),
+        "benchmark,contender,wall_ns\nb,a,1\n",
+    )
+    .unwrap();
+    track
+        .run(&["merge", "part-1.jsonl", "run.csv"])
+        .fails_with(4, &["run.csv"]);
+    track
+        .run(&[
+            "run",
+            "-q",
+            "-r",
+            "4",
+            "--save",
+            "plain.jsonl",
+            "--",
+            "true",
+        ])
+        .succeeds();
+    let done = track.run(&["merge", "plain.jsonl"]);
+    done.fails_with(4, &["plain.jsonl: is no part of a race"]);
+}
+
+#[test]
+fn a_part_that_was_killed_goes_on_by_the_same_command_and_one_that_is_done_is_left_alone() {
+    let track = Track::new();
+    let save = track.path("part-2.jsonl");
+    let line = [
+        "run",
+        "-q",
+        "--shard",
+        "2/2",
+        "--max-replicates",
+        "40",
+        "--save",
+        "part-2.jsonl",
+        "--",
+        "sleep 0.01",
+        "sleep 0.02",
+    ];
+    let mut racing = track.start(&line);
+    let began = Instant::now();
+    let blocks = || fs::read_to_string(&save).map_or(0, |text| text.lines().count());
+    while blocks() < 4 && began.elapsed() < Duration::from_secs(30) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    racing.kill().unwrap();
+    racing.wait().unwrap();
+    let whole = track.run(&["merge", "part-2.jsonl"]);
+    whole.fails_with(
+        4,
+        &[
+            "part 2 is not finished",
+            "has no end",
+            "the same command goes on",
+        ],
+    );
+    track.run(&line).succeeds();
+    let raced = replicates(&save);
+    assert_eq!(
+        raced.first().copied().zip(raced.last().copied()),
+        Some((20, 39))
+    );
+    assert!(raced.is_sorted() && raced.len() >= 19, "{raced:?}");
+    let before = fs::read(&save).unwrap();
+    track.run(&line).succeeds();
+    assert_eq!(fs::read(&save).unwrap(), before);
+    track
+        .run(&["merge", "part-2.jsonl", "--allow-missing"])
+        .succeeds();
+    let mut other = line;
+    other[3] = "1/2";
+    track
+        .run(&other)
+        .fails_with(2, &["--save part-2.jsonl", "holds part 2 of 2"]);
+    other[3] = "2/2";
+    other[10] = "sleep 0.03";
+    track
+        .run(&other)
+        .fails_with(2, &["a part of another race", "sleep 0.02"]);
+    let resumed = track.run(&["run", "--resume", "part-2.jsonl"]);
+    resumed.fails_with(4, &["the command that began it goes on with it"]);
+}
+
+#[test]
+fn a_part_cut_in_half_is_not_finished_and_a_hostile_one_is_refused_by_its_line() {
+    let track = Track::new();
+    let files = parts(&track, 2);
+    let path = track.path("part-2.jsonl");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, &text[..text.len() * 2 / 3]).unwrap();
+    merged(&track, &files, &[]).fails_with(4, &["part-2.jsonl", "part 2 is not finished"]);
+    // A replicate of the other part.
+    fs::write(
+        &path,
+        text.replacen("{\"block\":[0,7,0]", "{\"block\":[0,2,0]", 1),
+    )
+    .unwrap();
+    merged(&track, &files, &[]).fails_with(4, &["replicate 2: not one of part 2"]);
+    fs::write(&path, text.replacen("\"count\":2", "\"count\":0", 1)).unwrap();
+    merged(&track, &files, &[]).fails_with(4, &["part-2.jsonl:1: ", "a part of a race"]);
+    fs::write(&path, "").unwrap();
+    merged(&track, &files, &[]).fails_with(4, &["part-2.jsonl is empty"]);
+    merged(&track, &["nowhere.jsonl".to_owned()], &[]).fails_with(4, &["nowhere.jsonl"]);
+}
+
+#[test]
+fn divided_by_benchmarks_each_is_raced_by_one_part() {
+    let track = Track::new();
+    let sweep = [
+        "-L",
+        "s",
+        "0.001,0.002,0.003,0.004",
+        "--",
+        "sleep {s}",
+        "sleep {s} {s}",
+    ];
+    for shard in ["1/2", "2/2"] {
+        part(&track, shard, &["--shard-by", "benchmark"], &sweep).succeeds();
+    }
+    let counts = |name: &str| -> Vec<usize> {
+        let run = read_run(track.path(name)).unwrap();
+        run.benchmarks
+            .iter()
+            .map(|one| one.blocks().len())
+            .collect()
+    };
+    let both = [counts("part-1.jsonl"), counts("part-2.jsonl")];
+    for (one, other) in both[0].iter().zip(&both[1]) {
+        assert_eq!((*one > 0) as u32 + (*other > 0) as u32, 1, "{both:?}");
+    }
+    let done = track.run(&["merge", "part-2.jsonl", "part-1.jsonl", "--json"]);
+    let answer = done.succeeds().json();
+    let rows = answer["benchmarks"].as_array().unwrap();
+    assert_eq!(rows.len(), 4);
+    assert!(rows.iter().all(|row| row.get("hosts").is_none()));
+}
+
+#[test]
+fn the_scheduler_says_which_part_it_is_and_all_of_its_tasks_have_one_seed() {
+    let track = Track::new();
+    let task = |index: &str| {
+        let save = format!("part-{index}.jsonl");
+        let output = track
+            .command()
+            .args([
+                "run",
+                "-q",
+                "--shard",
+                "auto",
+                "--max-replicates",
+                "12",
+                "--save",
+                &save,
+            ])
+            .args(PAIR)
+            .env("CI_NODE_INDEX", index)
+            .env("CI_NODE_TOTAL", "2")
+            .env("CI_PIPELINE_ID", "4711")
+            .output();
+        Finished::from(output.unwrap()).succeeds();
+        read_header(track.path(&save)).unwrap().plan
+    };
+    let (one, two) = (task("1"), task("2"));
+    assert_eq!(one.seed, two.seed);
+    assert_eq!(two.design.shard.unwrap().first_replicate(), 6);
+    let done = track.run(&["run", "--shard", "auto", "--", "true"]);
+    done.fails_with(2, &["--shard auto", "SLURM_ARRAY_TASK_ID"]);
+    track
+        .run(&["run", "--shard", "3/2", "--", "true"])
+        .fails_with(2, &["--shard", "'3/2'", "2/4"]);
+    track
+        .run(&["run", "--shard-by", "benchmark", "--", "true"])
+        .fails_with(2, &["--shard-by", "--shard"]);
+    track
+        .run(&["run", "--shard", "1/2", "-r", "8", "--", "true"])
+        .fails_with(2, &["--shard and --runs", "--max-replicates"]);
+}

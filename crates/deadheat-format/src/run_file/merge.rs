@@ -1,0 +1,441 @@
+//! One run file of the parts of a race that several machines raced.
+//!
+//! Parts of one race have one plan, and each has replicates, or benchmarks, of its own. So their
+//! blocks are copied line by line, part by part, and a part at a time is all that is held.
+
+use std::fs;
+use std::io::{self, BufReader};
+use std::path::{Path, PathBuf};
+
+use deadheat_model::{
+    EndReason, Environment, Host, Json, Looks, Merged, Object, Origin, Pinning, Plan,
+    RecordSink as _, Run, RunEnd, RunHeader, Shard, ShardBy, Workload,
+};
+
+use super::reader::{BUFFER, next_line, read_header, scan};
+use super::writer::RunFileWriter;
+use crate::bounded;
+use crate::error::{FileProblem, FormatError, cannot_read, cannot_write};
+use crate::temporary::ScratchFolder;
+use crate::wire::Wire;
+
+/// A part of a race: its file, its number, and what is kept of its header: of ten thousand parts
+/// the plans would not fit.
+struct Part {
+    file: PathBuf,
+    shard: Shard,
+    host: Host,
+    governor: Option<String>,
+    tick_ns: Option<f64>,
+}
+
+/// Merges the parts of a race into the run file `target`, which must not exist yet. Whatever the
+/// order of the files, the bytes are the same. With `allow_missing` parts that are missing or not
+/// finished are left out.
+///
+/// Errors name the file that does not fit to the others, and by what.
+pub fn merge_parts(
+    files: &[PathBuf],
+    target: &Path,
+    allow_missing: bool,
+) -> Result<(), FormatError> {
+    let mut terms: Option<Terms> = None;
+    let mut parts = Vec::new();
+    for file in files {
+        let (part, header) = part(file)?;
+        match &terms {
+            None => terms = Some(Terms::of(file, &header)),
+            Some(terms) => terms.refuse_other(file, &header)?,
+        }
+        parts.push(part);
+    }
+    parts.sort_by(|a, b| (a.shard.index, &a.file).cmp(&(b.shard.index, &b.file)));
+    let Some(first) = parts.first() else {
+        return Err(FormatError::whole(target, "there is no part to merge"));
+    };
+    for two in parts.windows(2) {
+        if two[0].shard.index == two[1].shard.index {
+            let (part, other) = (two[1].shard.index, two[0].file.display());
+            let problem = format!("holds part {part} again, as {other} does; merge one of them");
+            return Err(FormatError::whole(&two[1].file, problem));
+        }
+    }
+    let folder = match target.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
+        _ => PathBuf::from("."),
+    };
+    // A run file that is there is whole: a merge that fails leaves none.
+    if target.exists() {
+        return Err(FileProblem::AlreadyExists.of(target));
+    }
+    let scratch = ScratchFolder::create_in(folder)?;
+    let copies = scratch.path().join("blocks");
+    let mut lines = Lines::create(&copies)?;
+    let mut end = RunEnd {
+        reason: EndReason::Finished,
+        launches: 0,
+        elapsed_ns: 0,
+    };
+    let mut taken: Vec<&Part> = Vec::new();
+    for part in &parts {
+        match lines.take(part)? {
+            Ok(of_part) => {
+                end.launches += of_part.launches;
+                end.elapsed_ns = end.elapsed_ns.max(of_part.elapsed_ns);
+                if of_part.reason == EndReason::Budget {
+                    end.reason = EndReason::Budget;
+                }
+                taken.push(part);
+            }
+            Err(_) if allow_missing => {}
+            Err(problem) => return Err(FormatError::whole(&part.file, problem)),
+        }
+    }
+    let header = merged(&taken, target)?;
+    let missing: Vec<String> = (header.environment.merged.iter())
+        .flat_map(Merged::missing)
+        .map(|index| index.to_string())
+        .collect();
+    if !missing.is_empty() && !allow_missing {
+        let (count, missing) = (first.shard.count, missing.join(", "));
+        let problem = format!(
+            "is one of {count} parts, and of these {missing} are missing; --allow-missing merges \
+             those there are"
+        );
+        return Err(FormatError::whole(&first.file, problem));
+    }
+    let whole = scratch.path().join("run");
+    let mut writer = RunFileWriter::create(&whole, &header)?;
+    writer.append_lines_of(&copies)?;
+    writer
+        .end(&end)
+        .map_err(|error| cannot_write(target)(error.source))?;
+    drop(writer);
+    // Without a moment in which half of it has the name.
+    fs::rename(&whole, target).map_err(cannot_write(target))
+}
+
+fn part(file: &Path) -> Result<(Part, RunHeader), FormatError> {
+    let header = read_header(file)?;
+    let shard = header.plan.design.shard;
+    match shard.filter(|_| header.origin == Origin::Race) {
+        Some(shard) => {
+            let of = &header.environment;
+            let part = Part {
+                file: file.to_owned(),
+                shard,
+                host: Host {
+                    shard: shard.index,
+                    boot: of.boot.clone(),
+                    system: of.system.clone(),
+                    kernel: of.kernel.clone(),
+                    cpu: of.cpu.clone(),
+                    cores: of.cores,
+                    started_at: header.started_at,
+                },
+                governor: of.governor.clone(),
+                tick_ns: header.tick_ns,
+            };
+            Ok((part, header))
+        }
+        None => Err(FormatError::whole(
+            file,
+            "is no part of a race: it was raced without --shard",
+        )),
+    }
+}
+
+/// What all parts of a race have in common.
+struct Terms {
+    /// The part that they are of.
+    file: PathBuf,
+    version: String,
+    facts: Json,
+    programs: Vec<(String, String)>,
+}
+
+impl Terms {
+    fn of(file: &Path, header: &RunHeader) -> Self {
+        let plan = alike(&header.plan);
+        let facts = Object::new()
+            .with("seed", plan.seed)
+            .with("columns", header.metrics.to_json())
+            .with("design", plan.design.to_json())
+            .with("benchmarks", plan.benchmarks.to_json());
+        Self {
+            file: file.to_owned(),
+            version: header.tool_version.clone(),
+            facts: facts.into(),
+            programs: header.environment.programs.clone(),
+        }
+    }
+
+    /// Refuses a part of another race.
+    fn refuse_other(&self, file: &Path, header: &RunHeader) -> Result<(), FormatError> {
+        let theirs = Self::of(file, header);
+        let refused = |problem: String| {
+            let ours = self.file.display();
+            let problem = format!("is a part of another race than {ours}: {problem}");
+            Err(FormatError::whole(file, problem))
+        };
+        if self.version != theirs.version {
+            let (ours, theirs) = (&self.version, &theirs.version);
+            return refused(format!("raced by deadheat {theirs}, the other by {ours}"));
+        }
+        if let Some(field) = difference(&self.facts, &theirs.facts) {
+            return refused(format!("{field} differs"));
+        }
+        let contents = |of: &Self| -> Vec<String> {
+            let programs = of.programs.iter();
+            programs.map(|(_, digest)| digest.clone()).collect()
+        };
+        let both = (contents(self), contents(&theirs));
+        if both.0 != both.1 {
+            let alike = both.0.iter().zip(&both.1).take_while(|(a, b)| a == b);
+            let place = alike.count();
+            let named = theirs.programs.get(place).or(self.programs.get(place));
+            let name = named.map_or("", |(name, _)| name);
+            return refused(format!(
+                "the program '{name}' holds other bytes; build it once, and race the same files \
+                 everywhere"
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// The plan without what differs from host to host: which part it is, where programs lie, and what
+/// a pilot found there.
+fn alike(plan: &Plan) -> Plan {
+    let mut plan = plan.clone();
+    if let Some(shard) = &mut plan.design.shard {
+        shard.index = 1;
+    }
+    plan.design.pinning = Pinning::Inherit;
+    for index in 0..plan.benchmarks.len() {
+        // Where a quantile is judged, a replicate of another length judges another one.
+        let of_quantile = plan.quantile(index).is_some();
+        let benchmark = &mut plan.benchmarks[index];
+        benchmark.blocks_per_replicate = benchmark.blocks_per_replicate.filter(|_| of_quantile);
+        benchmark.without_warm_up = false;
+        for contender in &mut benchmark.contenders {
+            let program = match &mut contender.workload {
+                Workload::Worker(calls) => {
+                    calls.calls.iterations = 1;
+                    Some(&mut calls.program)
+                }
+                Workload::Harness(calls) => {
+                    calls.repetitions = 1;
+                    calls.warm_up = 0;
+                    Some(&mut calls.program)
+                }
+                _ => None,
+            };
+            if let Some(program) = program {
+                program.directory = None;
+                let name = program.executable.file_name().map(PathBuf::from);
+                program.executable = name.unwrap_or_default();
+            }
+        }
+    }
+    plan
+}
+
+/// The place of the first difference of two values; `None` where there is none.
+fn difference(ours: &Json, theirs: &Json) -> Option<String> {
+    if ours == theirs {
+        return None;
+    }
+    let deeper = |name: String, inner: String| match inner.as_str() {
+        "" => name,
+        inner if inner.starts_with('[') => format!("{name}{inner}"),
+        inner => format!("{name}.{inner}"),
+    };
+    if let (Some(ours), Some(theirs)) = (ours.as_object(), theirs.as_object()) {
+        for (name, value) in ours.fields() {
+            let inner = match theirs.get(name) {
+                Some(other) => difference(value, other),
+                None => Some(String::new()),
+            };
+            if let Some(inner) = inner {
+                return Some(deeper(name.to_string(), inner));
+            }
+        }
+        let mut others = theirs.fields();
+        let other = others.find(|(name, _)| ours.get(name).is_none());
+        return other.map(|(name, _)| name.to_string());
+    }
+    if let (Some(ours), Some(theirs)) = (ours.as_list(), theirs.as_list())
+        && ours.len() == theirs.len()
+    {
+        let mut both = ours.iter().zip(theirs).enumerate();
+        return both.find_map(|(place, (one, other))| {
+            Some(deeper(format!("[{place}]"), difference(one, other)?))
+        });
+    }
+    Some(String::new())
+}
+
+/// The lines of the parts that are no headers, notes or ends, in one file.
+struct Lines {
+    file: io::BufWriter<fs::File>,
+    path: PathBuf,
+}
+
+impl Lines {
+    fn create(path: &Path) -> Result<Self, FormatError> {
+        let file = fs::File::create(path).map_err(cannot_write(path))?;
+        Ok(Self {
+            file: io::BufWriter::new(file),
+            path: path.to_owned(),
+        })
+    }
+
+    /// Takes those of a part, which is read before as a whole and must be sound. `Ok(Err)` says why
+    /// it is not finished.
+    fn take(&mut self, part: &Part) -> Result<Result<RunEnd, String>, FormatError> {
+        let open = || bounded::open(&part.file).map_err(cannot_read(&part.file));
+        let found = scan(BufReader::with_capacity(BUFFER, open()?), &part.file)?;
+        refuse_foreign(part, &found.run)?;
+        let end = match found.run.end.clone() {
+            Some(end) if matches!(end.reason, EndReason::Finished | EndReason::Budget) => end,
+            end => {
+                let why = match end.map(|end| end.reason) {
+                    Some(EndReason::Failed(why)) => format!("broke off: {why}"),
+                    Some(EndReason::Interrupted(signal)) => {
+                        format!("was stopped by signal {signal}")
+                    }
+                    _ => "has no end: it is racing still, or was killed".to_owned(),
+                };
+                let index = part.shard.index;
+                return Ok(Err(format!(
+                    "part {index} is not finished: it {why}; the same command goes on with it, and \
+                     --allow-missing merges the others"
+                )));
+            }
+        };
+        let mut reader = BufReader::with_capacity(BUFFER, open()?);
+        let (mut line, mut read) = (Vec::new(), 0);
+        while read < found.len {
+            let bytes = next_line(&mut reader, &mut line).map_err(cannot_read(&part.file))?;
+            if bytes == 0 {
+                break;
+            }
+            let is_header = read == 0;
+            read += bytes;
+            // Blocks begin so as deadheat writes them, and what others write is read to find out.
+            let passed_on = line.starts_with(b"{\"block\":") || {
+                let json = std::str::from_utf8(&line).ok().and_then(Json::parse);
+                let fields = json.as_ref().and_then(Json::as_object);
+                let has = |name| fields.is_some_and(|fields| fields.get(name).is_some());
+                ["block", "placed", "failed"].into_iter().any(has)
+            };
+            if passed_on && !is_header {
+                if !line.ends_with(b"\n") {
+                    line.push(b'\n');
+                }
+                io::Write::write_all(&mut self.file, &line).map_err(cannot_write(&self.path))?;
+            }
+        }
+        io::Write::flush(&mut self.file).map_err(cannot_write(&self.path))?;
+        Ok(Ok(end))
+    }
+}
+
+/// Refuses a part with samples that are those of another part.
+fn refuse_foreign(part: &Part, run: &Run) -> Result<(), FormatError> {
+    let shard = part.shard;
+    for (samples, benchmark) in run.benchmarks.iter().zip(&run.header.plan.benchmarks) {
+        let mut replicates = samples.blocks().iter().map(|block| block.replicate);
+        let foreign = match shard.by {
+            ShardBy::Host => {
+                let own = shard.first_replicate()..shard.first_replicate() + shard.replicates;
+                replicates.find(|replicate| !own.contains(replicate))
+            }
+            ShardBy::Benchmark if shard.races(&benchmark.name, &benchmark.parameters) => None,
+            ShardBy::Benchmark => replicates.next(),
+        };
+        if let Some(replicate) = foreign {
+            let (index, name) = (shard.index, &benchmark.name);
+            return Err(FormatError::whole(
+                &part.file,
+                format!("benchmark '{name}', replicate {replicate}: not one of part {index}"),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The header of the run that these parts make.
+fn merged(parts: &[&Part], target: &Path) -> Result<RunHeader, FormatError> {
+    let Some(first) = parts.first() else {
+        return Err(FormatError::whole(target, "no part is finished"));
+    };
+    let Shard {
+        count,
+        by,
+        replicates,
+        ..
+    } = first.shard;
+    let mut header = read_header(&first.file)?;
+    header.command = Vec::new();
+    header.started_at = parts.iter().filter_map(|part| part.host.started_at).min();
+    header.tick_ns = parts
+        .iter()
+        .filter_map(|part| part.tick_ns)
+        .reduce(f64::max);
+    let plan = &mut header.plan;
+    plan.design.shard = None;
+    match by {
+        ShardBy::Host => {
+            let all = |looks: &mut Looks| {
+                looks
+                    .at
+                    .iter_mut()
+                    .for_each(|at| *at = at.saturating_mul(count));
+            };
+            all(&mut plan.design.looks);
+            for benchmark in &mut plan.benchmarks {
+                if let Some(level) = &mut benchmark.overrides.level {
+                    all(&mut level.looks);
+                }
+            }
+        }
+        // Each as the part has it that raced it.
+        ShardBy::Benchmark => {
+            for part in &parts[1..] {
+                let theirs = read_header(&part.file)?.plan.benchmarks;
+                for (ours, theirs) in plan.benchmarks.iter_mut().zip(theirs) {
+                    if part.shard.races(&theirs.name, &theirs.parameters) {
+                        *ours = theirs;
+                    }
+                }
+            }
+        }
+    }
+    let environment = std::mem::take(&mut header.environment);
+    let same = |fact: fn(&Part) -> &Option<String>| {
+        let ours = fact(first);
+        let alike = parts.iter().all(|part| fact(part) == ours);
+        ours.clone().filter(|_| alike)
+    };
+    header.environment = Environment {
+        kernel: same(|part| &part.host.kernel),
+        cpu: same(|part| &part.host.cpu),
+        governor: same(|part| &part.governor),
+        merged: Some(Merged {
+            count,
+            by,
+            replicates,
+            hosts: parts.iter().map(|part| part.host.clone()).collect(),
+        }),
+        // Of one host alone.
+        boot: None,
+        cores: None,
+        load: None,
+        pinned: Vec::new(),
+        calibration: None,
+        ..environment
+    };
+    Ok(header)
+}

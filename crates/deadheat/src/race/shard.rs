@@ -1,0 +1,323 @@
+//! A part of a race that is spread over several machines: which one a scheduler asks for, what the
+//! header of its run tells beside, and a part that was stopped and is started again.
+
+use std::path::Path;
+
+use deadheat_engine::{boot, contents};
+use deadheat_format::read_header;
+use deadheat_model::{Environment, Plan, RaceSettings, RunHeader, ShardNumber, Workload};
+
+use crate::exit::Failure;
+
+/// How a scheduler numbers the tasks of a job, by the variables that it sets for each.
+struct Scheduler {
+    name: &'static str,
+    /// The number of the task.
+    index: &'static str,
+    /// The number of the first task: a variable, or what it is always.
+    first: Result<&'static str, i64>,
+    /// How far apart their numbers are, where that may be more than one.
+    step: Option<&'static str>,
+    /// The number of tasks, where the scheduler tells it.
+    count: Option<&'static str>,
+    /// What all tasks of a job share and no other job has.
+    job: Option<&'static str>,
+}
+
+/// The variable that says how many parts there are, where the scheduler does not.
+const COUNT_VARIABLE: &str = "DEADHEAT_SHARDS";
+
+/// In the order they are looked for: what runs inside of another scheduler comes first.
+const SCHEDULERS: [Scheduler; 7] = [
+    Scheduler {
+        name: "HyperQueue",
+        index: "HQ_TASK_ID",
+        first: Err(1),
+        step: None,
+        count: None,
+        job: Some("HQ_JOB_ID"),
+    },
+    Scheduler {
+        name: "Slurm (array)",
+        index: "SLURM_ARRAY_TASK_ID",
+        first: Ok("SLURM_ARRAY_TASK_MIN"),
+        step: Some("SLURM_ARRAY_TASK_STEP"),
+        count: Some("SLURM_ARRAY_TASK_COUNT"),
+        job: Some("SLURM_ARRAY_JOB_ID"),
+    },
+    Scheduler {
+        name: "Slurm (srun)",
+        index: "SLURM_PROCID",
+        first: Err(0),
+        step: None,
+        count: Some("SLURM_NTASKS"),
+        job: Some("SLURM_JOB_ID"),
+    },
+    Scheduler {
+        name: "Kubernetes",
+        index: "JOB_COMPLETION_INDEX",
+        first: Err(0),
+        step: None,
+        count: None,
+        job: None,
+    },
+    Scheduler {
+        name: "Buildkite",
+        index: "BUILDKITE_PARALLEL_JOB",
+        first: Err(0),
+        step: None,
+        count: Some("BUILDKITE_PARALLEL_JOB_COUNT"),
+        job: Some("BUILDKITE_BUILD_ID"),
+    },
+    Scheduler {
+        name: "GitLab",
+        index: "CI_NODE_INDEX",
+        first: Err(1),
+        step: None,
+        count: Some("CI_NODE_TOTAL"),
+        job: Some("CI_PIPELINE_ID"),
+    },
+    Scheduler {
+        name: "Nomad",
+        index: "NOMAD_ALLOC_INDEX",
+        first: Err(0),
+        step: None,
+        count: None,
+        job: Some("NOMAD_JOB_ID"),
+    },
+];
+
+/// The settings of a race with the part that the scheduler asks for, where `--shard auto` leaves it
+/// to that, and with the seed that all parts have in common: where nobody says, that of the job, or
+/// 0.
+pub fn settle_shard(mut settings: RaceSettings) -> Result<RaceSettings, Failure> {
+    let variable = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
+    let Some(asked) = settings.shard else {
+        if settings.shard_by.is_some() {
+            let text = "--shard-by says how parts divide a race, and --shard which of them this is";
+            return Err(Failure::Usage(text.to_owned()));
+        }
+        return Ok(settings);
+    };
+    let mut job = None;
+    if asked == ShardNumber::Auto {
+        let (number, of_job) = part_of_job(&variable).map_err(Failure::Usage)?;
+        (settings.shard, job) = (Some(number), of_job);
+    }
+    settings.seed.get_or_insert(job.unwrap_or(0));
+    Ok(settings)
+}
+
+/// The part that these variables ask for, and the seed of their job.
+fn part_of_job(
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Result<(ShardNumber, Option<u64>), String> {
+    let found = SCHEDULERS
+        .iter()
+        .find_map(|scheduler| Some((scheduler, variable(scheduler.index)?)));
+    let Some((scheduler, index)) = found else {
+        let known: Vec<String> = (SCHEDULERS.iter())
+            .map(|one| format!("{} ({})", one.index, one.name))
+            .collect();
+        return Err(format!(
+            "--shard auto: no scheduler says which part this is; {} are looked for, or write \
+             --shard 2/4",
+            known.join(", ")
+        ));
+    };
+    let number = |name: &str, text: String| {
+        text.trim()
+            .parse::<i64>()
+            .map_err(|_| format!("--shard auto: {name} is '{text}', which is no whole number"))
+    };
+    let of_variable = |name: &str| variable(name).map(|text| number(name, text)).transpose();
+    let index = number(scheduler.index, index)?;
+    let first = match scheduler.first {
+        Err(always) => always,
+        Ok(name) => of_variable(name)?.unwrap_or(0),
+    };
+    let step = match scheduler.step {
+        Some(name) => of_variable(name)?.filter(|step| *step > 0).unwrap_or(1),
+        None => 1,
+    };
+    let count = match scheduler.count {
+        Some(name) => of_variable(name)?,
+        None => None,
+    };
+    let count = match count {
+        Some(count) => count,
+        None => of_variable(COUNT_VARIABLE)?.ok_or_else(|| {
+            let name = scheduler.name;
+            format!(
+                "--shard auto: {name} does not say how many parts there are; say it by \
+                 {COUNT_VARIABLE}"
+            )
+        })?,
+    };
+    let index = index.saturating_sub(first) / step + 1;
+    let part = ShardNumber::parse(&format!("{index}/{count}"));
+    let part = part.map_err(|problem| format!("--shard auto ({}): {problem}", scheduler.name))?;
+    let job = scheduler.job.and_then(variable);
+    Ok((part, job.map(|job| seed_of(&job))))
+}
+
+/// A seed from what names a job.
+fn seed_of(job: &str) -> u64 {
+    let hash = job.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    // Short enough to be read, and typed.
+    (hash ^ (hash >> 32)) & 0xffff_ffff
+}
+
+/// The environment with what tells a host apart and the contents of the programs of its plan, where
+/// that is a part of a race.
+pub(super) fn known_of_part(environment: Environment, plan: &Plan) -> Environment {
+    if plan.design.shard.is_none() {
+        return environment;
+    }
+    let contenders = plan.benchmarks.iter().flat_map(|one| &one.contenders);
+    let mut programs: Vec<(String, String)> = Vec::new();
+    let mut seen: Vec<(&Path, &[String])> = Vec::new();
+    for contender in contenders {
+        let (program, arguments) = match &contender.workload {
+            // What a command is given may be what it writes.
+            Workload::Command(command) => match command.words.first() {
+                Some(program) => (Path::new(program), &[][..]),
+                None => continue,
+            },
+            Workload::Worker(calls) => (&*calls.program.executable, &*calls.program.arguments),
+            Workload::Harness(calls) => (&*calls.program.executable, &*calls.program.arguments),
+            Workload::Function(_) | Workload::Recording => continue,
+        };
+        if seen.contains(&(program, arguments)) {
+            continue;
+        }
+        seen.push((program, arguments));
+        for (file, digest) in contents(program, arguments) {
+            let name = file.file_name().unwrap_or(file.as_os_str());
+            programs.push((name.to_string_lossy().into_owned(), digest));
+        }
+    }
+    Environment {
+        boot: boot(),
+        programs,
+        ..environment
+    }
+}
+
+/// The header of a part that was begun already, in the file that these settings would record it
+/// into; `None` where there is no such file. Another race, or another part, is an error.
+pub fn begun_part(
+    save: Option<&Path>,
+    settings: &RaceSettings,
+    command: &[String],
+) -> Result<Option<RunHeader>, Failure> {
+    let (Some(part), Some(path)) = (settings.part(), save.filter(|path| path.exists())) else {
+        return Ok(None);
+    };
+    let header = read_header(path).map_err(Failure::reading)?;
+    let held = header.plan.design.shard;
+    let why = match held {
+        None => "holds a race that is no part of one".to_owned(),
+        Some(held) if held != part => format!(
+            "holds part {} of {}, and this is part {} of {}",
+            held.index, held.count, part.index, part.count
+        ),
+        Some(_) if header.command != command => format!(
+            "holds a part of another race, '{}'",
+            header.command.join(" ")
+        ),
+        Some(_) => return Ok(Some(header)),
+    };
+    let path = path.display();
+    Err(Failure::Usage(format!(
+        "--save {path}: it {why}; choose another name"
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn auto(variables: &[(&str, &str)]) -> Result<(ShardNumber, Option<u64>), String> {
+        part_of_job(&|name| {
+            let mut all = variables.iter();
+            let found = all.find(|(known, _)| *known == name);
+            found.map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    #[test]
+    fn every_scheduler_says_which_part_it_asks_for() {
+        for (variables, expected) in [
+            (
+                &[
+                    ("SLURM_ARRAY_TASK_ID", "7"),
+                    ("SLURM_ARRAY_TASK_MIN", "3"),
+                    ("SLURM_ARRAY_TASK_STEP", "2"),
+                    ("SLURM_ARRAY_TASK_COUNT", "4"),
+                    ("SLURM_ARRAY_JOB_ID", "11"),
+                ][..],
+                (3, 4),
+            ),
+            (&[("SLURM_PROCID", "0"), ("SLURM_NTASKS", "2")], (1, 2)),
+            (
+                &[("JOB_COMPLETION_INDEX", "3"), ("DEADHEAT_SHARDS", "4")],
+                (4, 4),
+            ),
+            (
+                &[
+                    ("BUILDKITE_PARALLEL_JOB", "1"),
+                    ("BUILDKITE_PARALLEL_JOB_COUNT", "3"),
+                ],
+                (2, 3),
+            ),
+            (&[("CI_NODE_INDEX", "2"), ("CI_NODE_TOTAL", "2")], (2, 2)),
+            (&[("HQ_TASK_ID", "2"), ("DEADHEAT_SHARDS", "5")], (2, 5)),
+            (
+                &[("NOMAD_ALLOC_INDEX", "0"), ("DEADHEAT_SHARDS", "5")],
+                (1, 5),
+            ),
+        ] {
+            let (part, _) = auto(variables).unwrap();
+            assert_eq!(
+                part,
+                ShardNumber::Of(expected.0, expected.1),
+                "{variables:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn tasks_of_one_job_have_one_seed_and_those_of_another_another() {
+        let seed = |task, job| {
+            let (_, seed) = auto(&[
+                ("CI_NODE_INDEX", task),
+                ("CI_NODE_TOTAL", "4"),
+                ("CI_PIPELINE_ID", job),
+            ])
+            .unwrap();
+            seed.unwrap()
+        };
+        assert_eq!(seed("1", "900"), seed("4", "900"));
+        assert_ne!(seed("1", "900"), seed("1", "901"));
+    }
+
+    #[test]
+    fn what_a_scheduler_does_not_say_is_asked_for_by_name() {
+        assert!(auto(&[]).unwrap_err().contains("SLURM_ARRAY_TASK_ID"));
+        let silent = auto(&[("JOB_COMPLETION_INDEX", "3")]).unwrap_err();
+        assert!(
+            silent.contains("Kubernetes") && silent.contains("DEADHEAT_SHARDS"),
+            "{silent}"
+        );
+        let odd = auto(&[("CI_NODE_INDEX", "one"), ("CI_NODE_TOTAL", "2")]).unwrap_err();
+        assert!(odd.contains("CI_NODE_INDEX is 'one'"), "{odd}");
+        let beyond = auto(&[("CI_NODE_INDEX", "3"), ("CI_NODE_TOTAL", "2")]).unwrap_err();
+        assert!(
+            beyond.contains("GitLab") && beyond.contains("'3/2'"),
+            "{beyond}"
+        );
+    }
+}

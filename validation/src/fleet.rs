@@ -1,0 +1,422 @@
+//! Verdicts over hosts, by seeded simulation: what hosts that differ do to them, and to the ways of
+//! tools that pool what every host measured.
+//!
+//! ```text
+//! cargo run --release --manifest-path validation/Cargo.toml --bin fleet
+//! ```
+//!
+//! Writes `docs/validation/fleet.md`. Nothing is timed, so anything else may run beside it; takes
+//! some minutes. With `--quick` all is tried in small numbers and printed, and nothing is written.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::thread;
+
+use deadheat::parts::analysis::{Options, analyse};
+use deadheat::parts::model::{
+    BlockRecord, Comparison, EndReason, Environment, Host, Merged, Run, RunEnd, RunHeader, ShardBy,
+    Verdict, Workload,
+};
+use deadheat_examples::random::SplitMix64;
+use deadheat_stats::dist::t_critical;
+use deadheat_stats::summary::{mean, std_dev};
+use deadheat_testing::runs::{benchmark, contenders, design, header, one_look, sample};
+use deadheat_validation::bars::{ALPHA, Bar, Section};
+use deadheat_validation::binomial::binomial_bound;
+use deadheat_validation::page::{Page, Question, is_quick};
+
+/// Merged runs of each row, and of a trial.
+const RUNS: (usize, usize) = (4_000, 40);
+/// Replicates that a part may have at most.
+const REPLICATES: u32 = 40;
+
+/// The hosts that a race is spread over.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    /// Each has ten replicates, whose effects scatter by .5 %.
+    Alike,
+    /// From 6 to 40 replicates, whose effects scatter by .4 % on one half of the hosts and by 2 % on
+    /// the other.
+    Unequal,
+    /// As alike ones, but one of them shows 20 % more.
+    OneBroken,
+    /// Of two kinds that differ by 4 % in the effect they show, in equal numbers.
+    TwoKinds,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Alike => "alike",
+            Self::Unequal => "unequal",
+            Self::OneBroken => "one broken",
+            Self::TwoKinds => "two kinds",
+        }
+    }
+}
+
+/// A row of the table.
+#[derive(Clone, Copy)]
+struct World {
+    hosts: u32,
+    kind: Kind,
+    /// The spread of the true effects from host to host.
+    host_sd: f64,
+    /// The mean of the true effects.
+    effect: f64,
+}
+
+/// A merged run that was drawn, and what is true of it.
+struct Drawn {
+    run: Run,
+    /// The true effects of its hosts.
+    truths: Vec<f64>,
+    /// What the next host would show.
+    next: f64,
+    /// The effects of the replicates of each host.
+    effects: Vec<Vec<f64>>,
+}
+
+fn normal(random: &mut SplitMix64) -> f64 {
+    let uniform = |random: &mut SplitMix64| ((random.bits() >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
+    let radius = (-2.0 * uniform(random).ln()).sqrt();
+    radius * (std::f64::consts::TAU * uniform(random)).cos()
+}
+
+impl World {
+    /// The true effect of a host, the scatter of its replicates and their number.
+    fn host(&self, place: u32, random: &mut SplitMix64) -> (f64, f64, u32) {
+        let own = self.effect + self.host_sd * normal(random);
+        match self.kind {
+            Kind::Alike => (own, 0.005, 10),
+            Kind::OneBroken => (own + if place == 0 { 0.2 } else { 0.0 }, 0.005, 10),
+            Kind::TwoKinds => (own + if place.is_multiple_of(2) { 0.02 } else { -0.02 }, 0.005, 10),
+            Kind::Unequal => {
+                let scatter = if place.is_multiple_of(2) { 0.004 } else { 0.02 };
+                (own, scatter, 6 + random.index_below(35) as u32)
+            }
+        }
+    }
+
+    fn draw(&self, seed: u64) -> Drawn {
+        let mut random = SplitMix64::new(seed);
+        let hosts = (1..=self.hosts).map(|shard| Host {
+            shard,
+            boot: Some(shard.to_string()),
+            ..Host::default()
+        });
+        let names = ["old", "new"];
+        let known = header(
+            design(one_look(REPLICATES * self.hosts)),
+            1,
+            vec![benchmark("b", contenders(names, &Workload::Recording))],
+        );
+        let mut run = Run::new(RunHeader {
+            environment: Environment {
+                merged: Some(Merged {
+                    count: self.hosts,
+                    by: ShardBy::Host,
+                    replicates: REPLICATES,
+                    hosts: hosts.collect(),
+                }),
+                ..Environment::default()
+            },
+            tick_ns: None,
+            ..known
+        });
+        let (mut truths, mut effects) = (Vec::new(), Vec::new());
+        for place in 0..self.hosts {
+            let (truth, scatter, count) = self.host(place, &mut random);
+            truths.push(truth);
+            let mut of_host = Vec::new();
+            for replicate in 0..count {
+                let effect = truth + scatter * normal(&mut random);
+                let (a, b) = (1e6, 1e6 * effect.exp());
+                let record = BlockRecord {
+                    replicate: place * REPLICATES + replicate,
+                    samples: [0, 1, 1, 0].map(sample).to_vec(),
+                    values: vec![a, b, b, a],
+                    ..BlockRecord::default()
+                };
+                run.benchmarks[0].push(&record).expect("a sound block");
+                of_host.push(effect);
+            }
+            effects.push(of_host);
+        }
+        run.end = Some(RunEnd {
+            reason: EndReason::Finished,
+            launches: 0,
+            elapsed_ns: 1,
+        });
+        // The next host is like a random one of these, and no broken one.
+        let place = if random.bits() >> 63 == 0 { 2 } else { 3 };
+        let (truth, scatter, count) = self.host(place, &mut random);
+        let errors = (0..count).map(|_| scatter * normal(&mut random));
+        let next = truth + errors.sum::<f64>() / f64::from(count);
+        Drawn {
+            run,
+            truths,
+            next,
+            effects,
+        }
+    }
+}
+
+/// The outcomes of all runs of a row.
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    runs: usize,
+    /// Faster or slower.
+    called: usize,
+    /// Slower.
+    slower: usize,
+    /// Intervals that hold the mean of all hosts that there might be, and those that hold the mean
+    /// of these.
+    holds_all: usize,
+    holds_these: usize,
+    /// Prediction intervals, and those that hold the next host.
+    predictions: usize,
+    holds_next: usize,
+    /// Called where all replicates are pooled as if they came from one host, and where hosts are
+    /// weighted by their precision.
+    pooled: usize,
+    by_precision: usize,
+}
+
+impl Counts {
+    fn take(&mut self, drawn: &Drawn, world: &World) {
+        let options = Options {
+            without_figures: true,
+            ..Options::default()
+        };
+        let analysis = analyse(&drawn.run, options);
+        let Some(comparison) = analysis.comparisons.first() else {
+            panic!("no answer")
+        };
+        self.runs += 1;
+        self.slower += usize::from(comparison.verdict == Some(Verdict::Slower));
+        let moved = matches!(comparison.verdict, Some(Verdict::Slower | Verdict::Faster));
+        self.called += usize::from(moved);
+        let holds = |truth: f64| interval(comparison).is_some_and(|(l, h)| l <= truth && truth <= h);
+        self.holds_all += usize::from(holds(world.effect));
+        self.holds_these += usize::from(holds(mean(&drawn.truths).expect("some hosts")));
+        let next = comparison.hosts.as_ref().and_then(|hosts| hosts.next_host);
+        if let Some(next) = next {
+            self.predictions += 1;
+            let held = next.low.0 <= drawn.next && drawn.next <= next.high.0;
+            self.holds_next += usize::from(held);
+        }
+        let all: Vec<f64> = drawn.effects.concat();
+        self.pooled += usize::from(called_by_t(&all));
+        self.by_precision += usize::from(called_by_precision(&drawn.effects));
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.runs += other.runs;
+        self.called += other.called;
+        self.slower += other.slower;
+        self.holds_all += other.holds_all;
+        self.holds_these += other.holds_these;
+        self.predictions += other.predictions;
+        self.holds_next += other.holds_next;
+        self.pooled += other.pooled;
+        self.by_precision += other.by_precision;
+    }
+}
+
+fn interval(comparison: &Comparison) -> Option<(f64, f64)> {
+    let interval = comparison.estimate.as_ref()?.interval?;
+    Some((interval.low.0, interval.high.0))
+}
+
+/// One test over all pairs, whoever measured them.
+fn called_by_t(effects: &[f64]) -> bool {
+    let count = effects.len() as f64;
+    let error = std_dev(effects).unwrap_or(0.0) / count.sqrt();
+    mean(effects).unwrap_or(0.0).abs() > t_critical(ALPHA, count - 1.0) * error
+}
+
+/// The mean of hosts weighted by their precision, as of one effect that they all have.
+fn called_by_precision(effects: &[Vec<f64>]) -> bool {
+    let (mut weights, mut weighted) = (0.0, 0.0);
+    for of_host in effects {
+        let variance = std_dev(of_host).unwrap_or(1.0).powi(2) / of_host.len() as f64;
+        weights += variance.recip();
+        weighted += mean(of_host).unwrap_or(0.0) / variance;
+    }
+    (weighted / weights).abs() > 1.959_964 / weights.sqrt()
+}
+
+/// So many merged runs of a row.
+fn counted(world: &World, runs: usize) -> Counts {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let mut all = Counts::default();
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..cores)
+            .map(|core| {
+                scope.spawn(move || {
+                    let mut counts = Counts::default();
+                    for number in (core..runs).step_by(cores) {
+                        counts.take(&world.draw(number as u64 * 7_919 + 17), world);
+                    }
+                    counts
+                })
+            })
+            .collect();
+        for one in threads {
+            all.add(&one.join().expect("no simulation panics"));
+        }
+    });
+    all
+}
+
+fn percent(count: usize, of: usize) -> String {
+    match of {
+        0 => "–".to_owned(),
+        _ => format!("{:.1}", 100.0 * count as f64 / of as f64),
+    }
+}
+
+const HEAD: &str = "| hosts | kind | host to host, sd | false verdicts, % | interval holds the truth, % | holds the next host, % | all pairs pooled: false, % | by precision: false, % | +1 % found, % |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
+
+fn rows(worlds: &[World], runs: usize, bars: &mut Vec<Bar>) -> String {
+    let mut text = HEAD.to_owned();
+    for world in worlds {
+        let equal = counted(world, runs);
+        let slower = counted(&World { effect: 0.01f64.ln_1p(), ..*world }, runs);
+        let like_these = world.hosts >= 6;
+        let holds = if like_these { equal.holds_all } else { equal.holds_these };
+        let wrong = equal.runs - holds;
+        // Of a few hosts only these are spoken of, and these may differ.
+        let (false_verdicts, told) = match like_these {
+            true => (equal.called, percent(equal.called, equal.runs)),
+            false => (wrong, "–".to_owned()),
+        };
+        let what = format!(
+            "{} hosts, {}, {:.1} % apart",
+            world.hosts,
+            world.kind.name(),
+            world.host_sd * 100.0
+        );
+        if world.kind != Kind::OneBroken {
+            let allowed = binomial_bound(equal.runs as u64, ALPHA, 0.999);
+            let worst = wrong.max(false_verdicts);
+            bars.push(Bar::told(
+                format!("{what}: wrong"),
+                format!("at most alpha = 5 % (chance allows {allowed})"),
+                format!("{worst} of {}", equal.runs),
+                worst as u64 <= allowed,
+            ));
+        }
+        let plain = matches!(world.kind, Kind::Alike);
+        if equal.predictions > 0 && plain {
+            let missed = equal.predictions - equal.holds_next;
+            let allowed = binomial_bound(equal.predictions as u64, ALPHA, 0.999);
+            bars.push(Bar::told(
+                format!("{what}: the next host missed"),
+                format!("at most 5 % (chance allows {allowed})"),
+                format!("{missed} of {}", equal.predictions),
+                missed as u64 <= allowed,
+            ));
+        }
+        let _ = writeln!(
+            text,
+            "| {} | {} | {:.1} % | {told} | {} | {} | {} | {} | {} |",
+            world.hosts,
+            world.kind.name(),
+            world.host_sd * 100.0,
+            percent(holds, equal.runs),
+            percent(equal.holds_next, equal.predictions),
+            percent(equal.pooled, equal.runs),
+            percent(equal.by_precision, equal.runs),
+            percent(slower.slower, slower.runs),
+        );
+    }
+    text
+}
+
+struct Setting {
+    runs: usize,
+}
+
+fn many(setting: &Setting) -> Section {
+    let mut worlds = Vec::new();
+    for hosts in [6, 10, 20, 40] {
+        for host_sd in [0.0, 0.003, 0.01, 0.05] {
+            for kind in [Kind::Alike, Kind::Unequal] {
+                worlds.push(World {
+                    hosts,
+                    kind,
+                    host_sd,
+                    effect: 0.0,
+                });
+            }
+        }
+        for kind in [Kind::TwoKinds, Kind::OneBroken] {
+            worlds.push(World {
+                hosts,
+                kind,
+                host_sd: 0.003,
+                effect: 0.0,
+            });
+        }
+    }
+    let mut bars = Vec::new();
+    let table = rows(&worlds, setting.runs, &mut bars);
+    let text = format!(
+        "## Hosts like these\n\nSix hosts or more are a sample of hosts: the truth is the mean of all hosts that there might be, here no change. A verdict of faster \
+         or slower is false then. Hosts that are alike have ten replicates each, whose effects scatter by .5 %; unequal ones from 6 to 40, which scatter by .4 % on one half \
+         and by 2 % on the other; two kinds show 2 % more and 2 % less; where one is broken it shows 20 % more, and so does no other host: nothing is promised there. The next \
+         host is one more of the same, measured as they are; of unequal ones, where it may be measured worse than these, nothing is promised of it.\n\n*All pairs pooled* is one t test over the pairs of all hosts, *by precision* a mean of hosts weighted by their estimated \
+         precision, both at 5 %: what tools do that take hosts for one machine.\n\n{table}\n"
+    );
+    Section { text, bars }
+}
+
+fn few(setting: &Setting) -> Section {
+    let mut worlds = Vec::new();
+    for hosts in [2, 3, 5] {
+        for host_sd in [0.0, 0.003, 0.01, 0.05] {
+            for kind in [Kind::Alike, Kind::Unequal] {
+                worlds.push(World {
+                    hosts,
+                    kind,
+                    host_sd,
+                    effect: 0.0,
+                });
+            }
+        }
+    }
+    let mut bars = Vec::new();
+    let table = rows(&worlds, setting.runs, &mut bars);
+    let text = format!(
+        "## These hosts, and no others\n\nOf fewer than six hosts the verdict speaks of these alone: the truth is the mean of their own effects, which is not 0 where they differ. So \
+         nothing is called falsely by saying that it is not; what is asked is that the interval holds it.\n\n{table}\n"
+    );
+    Section { text, bars }
+}
+
+const QUESTIONS: [Question<Setting>; 2] = [("hosts like these", many), ("a few hosts", few)];
+
+fn main() {
+    let quick = is_quick();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("the repository");
+    let setting = Setting {
+        runs: if quick { RUNS.1 } else { RUNS.0 },
+    };
+    let facts = format!(
+        "Simulated: {} merged runs in each row, drawn from seeds that are numbers in a row, analysed as `deadheat merge` does.",
+        setting.runs
+    );
+    let page = Page {
+        title: "Verdicts over hosts",
+        program: "fleet",
+        facts: &facts,
+        quick,
+    };
+    if !page.write(root, &setting, &QUESTIONS) {
+        std::process::exit(1);
+    }
+}
