@@ -144,7 +144,7 @@ fn parts_that_are_missing_or_there_twice_are_named() {
     let files = parts(&track, 3);
     let two = [files[0].clone(), files[2].clone()];
     let save = ["--save", "whole.jsonl"];
-    merged(&track, &two, &save).fails_with(4, &["part-1.jsonl", "of these 2 are missing"]);
+    merged(&track, &two, &save).fails_with(4, &["part-1.jsonl", "of which 2 is missing"]);
     assert!(!track.path("whole.jsonl").exists());
     let left = fs::read_dir(track.folder.path()).unwrap().count();
     assert_eq!(left, 3, "nothing is left behind");

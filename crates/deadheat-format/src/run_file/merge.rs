@@ -92,15 +92,14 @@ pub fn merge_parts(
         }
     }
     let header = merged(&taken, target)?;
-    let missing: Vec<String> = (header.environment.merged.iter())
+    let missing: Vec<u32> = (header.environment.merged.iter())
         .flat_map(Merged::missing)
-        .map(|index| index.to_string())
         .collect();
     if !missing.is_empty() && !allow_missing {
-        let (count, missing) = (first.shard.count, missing.join(", "));
+        let (count, missing) = (first.shard.count, some_of(&missing));
         let problem = format!(
-            "is one of {count} parts, and of these {missing} are missing; --allow-missing merges \
-             those there are"
+            "is one of {count} parts, of which {missing} missing; --allow-missing merges those there \
+             are"
         );
         return Err(FormatError::whole(&first.file, problem));
     }
@@ -113,6 +112,18 @@ pub fn merge_parts(
     drop(writer);
     // Without a moment in which half of it has the name.
     fs::rename(&whole, target).map_err(cannot_write(target))
+}
+
+/// The first few numbers of parts, and how many more there are, with their verb.
+fn some_of(parts: &[u32]) -> String {
+    const MOST: usize = 12;
+    let named: Vec<String> = parts.iter().take(MOST).map(u32::to_string).collect();
+    let named = named.join(", ");
+    match (parts.len(), parts.len().saturating_sub(MOST)) {
+        (1, _) => format!("{named} is"),
+        (_, 0) => format!("{named} are"),
+        (_, more) => format!("{named} and {more} more are"),
+    }
 }
 
 fn part(file: &Path) -> Result<(Part, RunHeader), FormatError> {
