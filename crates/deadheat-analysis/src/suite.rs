@@ -84,7 +84,10 @@ pub fn hold_together(family: &[&Comparison]) -> Vec<bool> {
 pub fn detectable_together(comparison: &Comparison, family: usize) -> Option<f64> {
     let estimate = comparison.estimate.as_ref()?;
     let interval = estimate.interval?;
-    let df = estimate.replicates.checked_sub(1).filter(|df| *df > 0)? as f64;
+    // Of several hosts these are the observations.
+    let hosts = comparison.hosts.as_ref().filter(|hosts| hosts.like_these);
+    let observations = hosts.map_or(estimate.replicates, |across| across.hosts.len());
+    let df = observations.checked_sub(1).filter(|df| *df > 0)? as f64;
     let level = 1.0 - interval.confidence;
     let own = t_critical(level, df);
     let se = 0.5 * (interval.high.0 - interval.low.0) / own;

@@ -285,6 +285,26 @@ fn a_part_cut_in_half_is_not_finished_and_a_hostile_one_is_refused_by_its_line()
 }
 
 #[test]
+fn a_suite_says_once_of_which_hosts_its_verdicts_speak() {
+    let track = Track::new();
+    let sweep = ["-L", "s", "0.001,0.002", "--", "sleep {s}", "sleep {s} {s}"];
+    for index in 1..=2 {
+        part(&track, &format!("{index}/2"), &[], &sweep).succeeds();
+        moved_to(
+            &track,
+            &format!("part-{index}.jsonl"),
+            &format!("boot {index}"),
+        );
+    }
+    let done = track.run(&["merge", "part-1.jsonl", "part-2.jsonl"]);
+    says(
+        &done,
+        0,
+        &["each speaks of these 2 hosts, and of no others."],
+    );
+}
+
+#[test]
 fn divided_by_benchmarks_each_is_raced_by_one_part() {
     let track = Track::new();
     let sweep = [

@@ -20,31 +20,48 @@ pub(crate) fn sentences(comparison: &Comparison, glyphs: Glyphs) -> Vec<String> 
     };
     let mut said = vec![whom(across, glyphs)];
     said.extend(kinds_apart(&across.kinds, glyphs));
-    if !across.missing.is_empty() {
-        let parts: Vec<String> = across.missing.iter().map(u32::to_string).collect();
-        let word = if parts.len() == 1 { "part" } else { "parts" };
-        let verb = if parts.len() == 1 { "is" } else { "are" };
-        said.push(format!("{word} {} {verb} missing.", some_of(&parts, PARTS)));
-    }
+    said.extend(missing(across));
     said
 }
 
-fn whom(across: &AcrossHosts, glyphs: Glyphs) -> String {
+/// The hosts that the verdicts of a suite speak of, once for all: those of the benchmark that was
+/// raced on the fewest.
+pub(crate) fn of_suite(comparisons: &[Comparison]) -> Vec<String> {
+    let across = comparisons.iter().filter_map(|one| one.hosts.as_ref());
+    let Some(across) = across.min_by_key(|across| across.hosts.len()) else {
+        return Vec::new();
+    };
+    let mut said = vec![format!("{}.", scope(across, "each speaks"))];
+    said.extend(missing(across));
+    said
+}
+
+/// The hosts that a verdict speaks of; `begins` is how the sentence does.
+fn scope(across: &AcrossHosts, begins: &str) -> String {
     let count = across.hosts.len();
-    let mut parts = Vec::new();
-    if across.like_these {
-        parts.push(format!("this speaks of hosts like these {count}"));
-        parts.extend(across.next_host.as_ref().map(|next| {
-            let share = two_digits(next.confidence * 100.0);
-            format!("the next one shows {} ({share} %)", range(next, glyphs))
-        }));
-    } else {
-        let hosts = match count {
-            1 => "this host".to_owned(),
-            _ => format!("these {count} hosts"),
-        };
-        parts.push(format!("this speaks of {hosts}, and of no others"));
+    match (across.like_these, count) {
+        (true, _) => format!("{begins} of hosts like these {count}"),
+        (false, 1) => format!("{begins} of this host, and of no others"),
+        (false, _) => format!("{begins} of these {count} hosts, and of no others"),
     }
+}
+
+fn missing(across: &AcrossHosts) -> Option<String> {
+    let parts: Vec<String> = across.missing.iter().map(u32::to_string).collect();
+    let named = some_of(&parts, PARTS);
+    match parts.len() {
+        0 => None,
+        1 => Some(format!("part {named} is missing.")),
+        _ => Some(format!("parts {named} are missing.")),
+    }
+}
+
+fn whom(across: &AcrossHosts, glyphs: Glyphs) -> String {
+    let mut parts = vec![scope(across, "this speaks")];
+    parts.extend(across.next_host.as_ref().map(|next| {
+        let share = two_digits(next.confidence * 100.0);
+        format!("the next one shows {} ({share} %)", range(next, glyphs))
+    }));
     match (across.p_differ, across.host_sd) {
         (Some(p), Some(sd)) if p <= DIFFERENT && sd.0 > 0.0 => {
             parts.push(format!("they differ by {}", spread(sd, glyphs)));
@@ -78,7 +95,7 @@ fn kinds_apart(kinds: &[HostKind], glyphs: Glyphs) -> Option<String> {
     };
     let kinds: Vec<String> = kinds.iter().map(kind).collect();
     Some(format!(
-        "it hangs on the processor: {}.",
+        "it depends on the processor: {}.",
         enumerated(&kinds)
     ))
 }

@@ -215,6 +215,7 @@ impl<'a> Run<'a> {
         let mut lines: Vec<String> = Vec::new();
         if self.detail == Detail::Brief {
             lines.extend(sentences::controls(&self.analysis.comparisons));
+            lines.extend(hosts::of_suite(&self.analysis.comparisons));
         }
         if self.detail != Detail::Terse {
             let line = |one| sentences::overall(one, self.analysis, overall.len() > 1, self.glyphs);

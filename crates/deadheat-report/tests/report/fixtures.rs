@@ -1,12 +1,13 @@
 //! Analyses made by hand, plausible enough to read their reports.
 
 use deadheat_model::{
-    Analysis, BetweenFigures, BlockDiagnostics, CalibrationNote, Change, ClockCause, Comparison,
-    Control, Design, EndReason, Ending, Environment, Estimate, Excuse, FailedBenchmark, Family,
-    Figures, FirstHalf, Fit, GateHit, Gates, Interval, LeftOut, LeftOutReason, LogRatio, Metric,
-    MetricComparison, Observation, OppositePeaks, PairSigns, Pinning, Processes, RaceKind,
-    RankSums, RunHeader, Scope, Share, Side, SideFigures, SignedRanks, Spread, Spreads,
-    StabilityFigures, TTested, Tested, Throughput, Verdict, WaitingShare, Warning,
+    AcrossHosts, Analysis, BetweenFigures, BlockDiagnostics, CalibrationNote, Change, ClockCause,
+    Comparison, Control, Design, EndReason, Ending, Environment, Estimate, Excuse, FailedBenchmark,
+    Family, Figures, FirstHalf, Fit, GateHit, Gates, HostKind, HostRow, Interval, LeftOut,
+    LeftOutReason, LogRatio, Metric, MetricComparison, Observation, OppositePeaks, PairSigns,
+    Pinning, Processes, RaceKind, RankSums, RunHeader, Scope, Share, Side, SideFigures,
+    SignedRanks, Spread, Spreads, StabilityFigures, TTested, Tested, Throughput, Verdict,
+    WaitingShare, Warning,
 };
 use deadheat_testing::runs::{self, design, one_look};
 
@@ -362,6 +363,66 @@ pub fn placed() -> Analysis {
         processes: Processes::Workers,
         ..analysis(vec![one])
     }
+}
+
+/// A race merged of the parts of six hosts of two kinds that disagree, and a part is missing.
+pub fn over_hosts() -> Analysis {
+    let host = |part: u32, cpu: &str, change: f64| HostRow {
+        parts: vec![part],
+        cpu: Some(cpu.to_owned()),
+        estimate: Estimate {
+            replicates: 10,
+            ..estimate(change, 0.004)
+        },
+    };
+    let kind = |cpu: &str, change: f64| HostKind {
+        cpu: cpu.to_owned(),
+        hosts: 3,
+        effect: LogRatio::from_change(change),
+        interval: estimate(change, 0.005).interval,
+    };
+    let mut one = comparison(Some(Verdict::Inconclusive), 0.01, 0.021);
+    one.hosts = Some(AcrossHosts {
+        like_these: true,
+        next_host: estimate(0.01, 0.055).interval,
+        q: Some(212.0),
+        i_squared: Some(0.976),
+        p_differ: Some(1e-9),
+        host_sd: Some(LogRatio::from_change(0.022)),
+        hosts_to_settle: Some(19),
+        kinds: vec![kind("AMD EPYC <7763>", 0.03), kind("Intel Xeon", -0.01)],
+        hosts: [0.03, 0.031, 0.029, -0.01, -0.011, -0.009]
+            .into_iter()
+            .zip(1..)
+            .map(|(change, part)| {
+                let amd = part <= 3;
+                host(
+                    part,
+                    if amd { "AMD EPYC <7763>" } else { "Intel Xeon" },
+                    change,
+                )
+            })
+            .collect(),
+        missing: vec![7],
+    });
+    one.warnings = Vec::new();
+    analysis(vec![one])
+}
+
+/// The same of two hosts, which speak for themselves.
+pub fn over_two_hosts() -> Analysis {
+    let mut two = over_hosts();
+    if let Some(across) = &mut two.comparisons[0].hosts {
+        across.like_these = false;
+        across.next_host = None;
+        across.host_sd = None;
+        across.p_differ = None;
+        across.hosts_to_settle = None;
+        across.kinds.clear();
+        across.missing.clear();
+        across.hosts.truncate(2);
+    }
+    two
 }
 
 /// A race on a machine whose cores were taken, with waiting taken out.
@@ -782,6 +843,8 @@ pub fn everything() -> Vec<Analysis> {
         functions(),
         placed(),
         placed_suite(),
+        over_hosts(),
+        over_two_hosts(),
         without_waiting(),
         of_a_quantile(Some(Verdict::Slower), 0.032),
         with_controls(),

@@ -207,6 +207,20 @@ fn what_is_promised_of_a_benchmark_is_there() {
 }
 
 #[test]
+fn the_hosts_of_a_race_have_a_row_each_and_the_verdict_stands_below() {
+    let page = to_page(&over_hosts(), &header());
+    for part in [
+        "<h4>Hosts</h4>",
+        "1: AMD EPYC &lt;7763&gt;",
+        "6: Intel Xeon",
+        "hosts like these</th>",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    assert!(!to_page(&race(), &header()).contains("<h4>Hosts</h4>"));
+}
+
+#[test]
 fn a_race_of_commands_without_a_name_is_called_by_its_commands() {
     let mut race = race();
     race.comparisons[0].benchmark = "run".to_owned();

@@ -24,6 +24,16 @@ fn a_race_of_two_commands_in_unicode() {
 }
 
 #[test]
+fn a_race_over_hosts_says_of_which_hosts_it_speaks_and_in_full_each_by_itself() {
+    insta::assert_snapshot!(to_text(&over_hosts(), &UNICODE));
+    let brief = to_text(&over_two_hosts(), &BRIEF);
+    assert!(
+        brief.contains("this speaks of these 2 hosts, and of no others."),
+        "{brief}"
+    );
+}
+
+#[test]
 fn a_race_of_two_commands_in_ascii() {
     let text = to_text(&race(), &TextOptions::default());
     assert!(text.is_ascii());
