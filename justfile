@@ -33,10 +33,11 @@ calibrate *options:
 mutants:
     cargo mutants -p deadheat-stats --shard 3/11 --sharding round-robin -j2 --timeout 120
 
-# A race spread over a real cluster: Slurm, started on this machine (slurm-wlm, root), with a task that is killed and requeued; a quarter of a minute
+# A race spread over real clusters, started on this machine, of which a part is killed and raced on: Slurm (slurm-wlm, root) and Ray (python3 with venv; the network, unless RAY_PYTHON names a Python that has it); a minute
 fleet:
     cargo build -p deadheat-cli --bins
     examples/fleet/slurm/try.sh target/debug
+    examples/fleet/ray/try.sh target/debug
 
 # Odd files for every reader, into analysis and answer, a while for each (cargo install cargo-fuzz, and a nightly compiler)
 fuzz seconds="300":
