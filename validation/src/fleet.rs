@@ -23,6 +23,7 @@ use deadheat_stats::summary::{mean, std_dev};
 use deadheat_testing::runs::{benchmark, contenders, design, header, one_look, sample};
 use deadheat_validation::bars::{ALPHA, Bar, Section};
 use deadheat_validation::binomial::binomial_bound;
+use deadheat_validation::made_run::normal;
 use deadheat_validation::page::{Page, Question, is_quick};
 
 /// Merged runs of each row, and of a trial.
@@ -77,12 +78,6 @@ struct Drawn {
     effects: Vec<Vec<f64>>,
 }
 
-fn normal(random: &mut SplitMix64) -> f64 {
-    let uniform = |random: &mut SplitMix64| ((random.bits() >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
-    let radius = (-2.0 * uniform(random).ln()).sqrt();
-    radius * (std::f64::consts::TAU * uniform(random)).cos()
-}
-
 impl World {
     /// The true effect of a host, the scatter of its replicates and their number.
     fn host(&self, place: u32, random: &mut SplitMix64) -> (f64, f64, u32) {
@@ -90,7 +85,11 @@ impl World {
         match self.kind {
             Kind::Alike => (own, 0.005, 10),
             Kind::OneBroken => (own + if place == 0 { 0.2 } else { 0.0 }, 0.005, 10),
-            Kind::TwoKinds => (own + if place.is_multiple_of(2) { 0.02 } else { -0.02 }, 0.005, 10),
+            Kind::TwoKinds => (
+                own + if place.is_multiple_of(2) { 0.02 } else { -0.02 },
+                0.005,
+                10,
+            ),
             Kind::Unequal => {
                 let scatter = if place.is_multiple_of(2) { 0.004 } else { 0.02 };
                 (own, scatter, 6 + random.index_below(35) as u32)
@@ -197,7 +196,8 @@ impl Counts {
         self.slower += usize::from(comparison.verdict == Some(Verdict::Slower));
         let moved = matches!(comparison.verdict, Some(Verdict::Slower | Verdict::Faster));
         self.called += usize::from(moved);
-        let holds = |truth: f64| interval(comparison).is_some_and(|(l, h)| l <= truth && truth <= h);
+        let holds =
+            |truth: f64| interval(comparison).is_some_and(|(l, h)| l <= truth && truth <= h);
         self.holds_all += usize::from(holds(world.effect));
         self.holds_these += usize::from(holds(mean(&drawn.truths).expect("some hosts")));
         let next = comparison.hosts.as_ref().and_then(|hosts| hosts.next_host);
@@ -283,9 +283,19 @@ fn rows(worlds: &[World], runs: usize, bars: &mut Vec<Bar>) -> String {
     let mut text = HEAD.to_owned();
     for world in worlds {
         let equal = counted(world, runs);
-        let slower = counted(&World { effect: 0.01f64.ln_1p(), ..*world }, runs);
+        let slower = counted(
+            &World {
+                effect: 0.01f64.ln_1p(),
+                ..*world
+            },
+            runs,
+        );
         let like_these = world.hosts >= 6;
-        let holds = if like_these { equal.holds_all } else { equal.holds_these };
+        let holds = if like_these {
+            equal.holds_all
+        } else {
+            equal.holds_these
+        };
         let wrong = equal.runs - holds;
         // Of a few hosts only these are spoken of, and these may differ.
         let (false_verdicts, told) = match like_these {
@@ -339,27 +349,27 @@ struct Setting {
     runs: usize,
 }
 
+/// So many hosts of each kind, at each distance of hosts.
+fn grid(hosts: u32, kinds: &[Kind], host_sds: &[f64]) -> Vec<World> {
+    let mut worlds = Vec::new();
+    for host_sd in host_sds.iter().copied() {
+        worlds.extend(kinds.iter().map(|kind| World {
+            hosts,
+            kind: *kind,
+            host_sd,
+            effect: 0.0,
+        }));
+    }
+    worlds
+}
+
+const HOST_SDS: [f64; 4] = [0.0, 0.003, 0.01, 0.05];
+
 fn many(setting: &Setting) -> Section {
     let mut worlds = Vec::new();
     for hosts in [6, 10, 20, 40] {
-        for host_sd in [0.0, 0.003, 0.01, 0.05] {
-            for kind in [Kind::Alike, Kind::Unequal] {
-                worlds.push(World {
-                    hosts,
-                    kind,
-                    host_sd,
-                    effect: 0.0,
-                });
-            }
-        }
-        for kind in [Kind::TwoKinds, Kind::OneBroken] {
-            worlds.push(World {
-                hosts,
-                kind,
-                host_sd: 0.003,
-                effect: 0.0,
-            });
-        }
+        worlds.extend(grid(hosts, &[Kind::Alike, Kind::Unequal], &HOST_SDS));
+        worlds.extend(grid(hosts, &[Kind::TwoKinds, Kind::OneBroken], &[0.003]));
     }
     let mut bars = Vec::new();
     let table = rows(&worlds, setting.runs, &mut bars);
@@ -374,19 +384,11 @@ fn many(setting: &Setting) -> Section {
 }
 
 fn few(setting: &Setting) -> Section {
-    let mut worlds = Vec::new();
-    for hosts in [2, 3, 5] {
-        for host_sd in [0.0, 0.003, 0.01, 0.05] {
-            for kind in [Kind::Alike, Kind::Unequal] {
-                worlds.push(World {
-                    hosts,
-                    kind,
-                    host_sd,
-                    effect: 0.0,
-                });
-            }
-        }
-    }
+    let kinds = [Kind::Alike, Kind::Unequal];
+    let worlds: Vec<World> = [2, 3, 5]
+        .into_iter()
+        .flat_map(|hosts| grid(hosts, &kinds, &HOST_SDS))
+        .collect();
     let mut bars = Vec::new();
     let table = rows(&worlds, setting.runs, &mut bars);
     let text = format!(

@@ -102,7 +102,8 @@ impl MadeRun {
                 contenders(["old", "new"], &function(10)),
             )
         };
-        let looks: Looks = deadheat::parts::analysis::planned_looks(0, REPLICATES, 0.05).expect("looks");
+        let looks: Looks =
+            deadheat::parts::analysis::planned_looks(0, REPLICATES, 0.05).expect("looks");
         let design = Design {
             blocks_per_replicate: self.blocks,
             ..design(looks)
@@ -129,7 +130,7 @@ fn uniform(random: &mut SplitMix64) -> f64 {
 }
 
 /// A number from a normal distribution (Box & Muller 1958).
-fn normal(random: &mut SplitMix64) -> f64 {
+pub fn normal(random: &mut SplitMix64) -> f64 {
     let (first, second) = (1.0 - uniform(random), uniform(random));
     (-2.0 * first.ln()).sqrt() * (std::f64::consts::TAU * second).cos()
 }

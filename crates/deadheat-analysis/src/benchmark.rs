@@ -253,7 +253,7 @@ fn answer(raced: &Raced<'_>, options: Options, recorded: Option<Recorded<'_>>) -
             if comparison.hosts.is_none() {
                 comparison.p_sign_flip = confirm(effects, effect_estimate, plan.seed);
             } else {
-                // How many more replicates says nothing of hosts.
+                // More replicates settle nothing between hosts.
                 comparison.replicates_to_settle = None;
             }
         }

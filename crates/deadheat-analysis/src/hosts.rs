@@ -168,7 +168,7 @@ pub(crate) fn estimate_over_hosts(
     })
 }
 
-/// What is told of the hosts beside the verdict over all of them; `None` for a run of one host.
+/// The facts about the hosts beside the verdict over all of them; `None` for a run of one host.
 pub(crate) fn across_hosts(
     effects: &Effects,
     samples: &Samples,
@@ -191,9 +191,8 @@ pub(crate) fn across_hosts(
             cpu: hosts.first().and_then(|host| host.cpu.clone()),
             estimate: Estimate {
                 effect: LogRatio(one.pooled.theta),
-                interval: one
-                    .pooled
-                    .few_blocks_interval(alpha)
+                interval: MeanOfHosts::of_these(&[one.effect(alpha, judged_by.formula)])
+                    .and_then(|alone| alone.interval(alpha))
                     .map(|ends| interval(ends, alpha)),
                 p_value: None,
                 replicates: one.pooled.replicates,

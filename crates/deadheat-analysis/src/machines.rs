@@ -50,7 +50,7 @@ impl Machines {
         self.of_part.get(&part).copied()
     }
 
-    /// What the parts of a machine tell of it.
+    /// The hosts that the parts of a machine tell of.
     pub(crate) fn hosts(&self, machine: usize) -> impl Iterator<Item = &Host> {
         let places = self.places[machine].iter();
         places.map(|place| &self.merged.hosts[*place])

@@ -6,29 +6,10 @@ use deadheat_model::{
     AcrossHosts, BlockRecord, Comparison, EndReason, Environment, Host, Merged, Run, RunEnd,
     RunHeader, ShardBy, Verdict, Workload,
 };
+use deadheat_testing::random::Stream;
 use deadheat_testing::runs::{benchmark, contenders, design, header, one_look, sample};
 
 const REPLICATES: u32 = 10;
-
-/// A stream of random numbers (SplitMix64) that lies open here.
-struct Stream(u64);
-
-impl Stream {
-    fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^= z >> 31;
-        ((z >> 11) as f64 + 0.5) / (1u64 << 53) as f64
-    }
-
-    /// Box and Muller's.
-    fn normal(&mut self) -> f64 {
-        let radius = (-2.0 * self.uniform().ln()).sqrt();
-        radius * (std::f64::consts::TAU * self.uniform()).cos()
-    }
-}
 
 /// A host: its boot, its processor and the true effect it shows.
 struct Shown<'a>(&'a str, &'a str, f64);

@@ -65,7 +65,7 @@ fn tell(raced: Raced, answer: &AnswerArgs, exports: &ExportArgs) -> Result<Statu
     let below = [answer.recorded(&raced), room(&first.path), written].concat();
     exports.reports().print_beside(&answer, analysis, &below)?;
     let status = match answer.status(analysis) {
-        // Who merges the parts holds them against the rules. A scheduler would start this one again.
+        // The merge holds all parts against the rules; a scheduler would start this one again.
         Status::ConditionHolds if first.run.header.plan.design.shard.is_some() => Status::Done,
         status => status,
     };

@@ -130,12 +130,7 @@ fn of_a_few_hosts_the_verdict_speaks_of_these_and_parts_of_one_boot_are_one_host
         0,
         &["this speaks of these 2 hosts, and of no others"],
     );
-    assert!(
-        track
-            .recorded()
-            .iter()
-            .all(|run| !run.ends_with("merged.jsonl"))
-    );
+    assert_eq!(track.recorded().len(), 0, "nothing was asked to be kept");
 }
 
 #[test]
@@ -226,7 +221,10 @@ fn a_part_that_was_killed_goes_on_by_the_same_command_and_one_that_is_done_is_le
     }
     racing.kill().unwrap();
     racing.wait().unwrap();
-    let whole = track.run(&["merge", "part-2.jsonl"]);
+    let mut first = line;
+    (first[3], first[7]) = ("1/2", "part-1.jsonl");
+    track.run(&first).succeeds();
+    let whole = track.run(&["merge", "part-1.jsonl", "part-2.jsonl"]);
     whole.fails_with(
         4,
         &[
@@ -281,6 +279,19 @@ fn a_part_cut_in_half_is_not_finished_and_a_hostile_one_is_refused_by_its_line()
     merged(&track, &files, &[]).fails_with(4, &["part-2.jsonl:1: ", "a part of a race"]);
     fs::write(&path, "").unwrap();
     merged(&track, &files, &[]).fails_with(4, &["part-2.jsonl is empty"]);
+    // What is missing is listed, and four billion numbers do not fit.
+    fs::write(&path, text).unwrap();
+    merged(&track, &files, &["--save", "whole.jsonl"]).succeeds();
+    let whole = fs::read_to_string(track.path("whole.jsonl")).unwrap();
+    let many = whole.replacen(
+        "\"merged\":{\"count\":2",
+        "\"merged\":{\"count\":4294967295",
+        1,
+    );
+    assert_ne!(many, whole);
+    fs::write(track.path("many.jsonl"), many).unwrap();
+    let done = track.run(&["analyze", "many.jsonl"]);
+    done.fails_with(4, &["many.jsonl:1: ", "parts that a race may have"]);
     merged(&track, &["nowhere.jsonl".to_owned()], &[]).fails_with(4, &["nowhere.jsonl"]);
 }
 
@@ -334,6 +345,54 @@ fn divided_by_benchmarks_each_is_raced_by_one_part() {
     let rows = answer["benchmarks"].as_array().unwrap();
     assert_eq!(rows.len(), 4);
     assert!(rows.iter().all(|row| row.get("hosts").is_none()));
+}
+
+#[test]
+fn benchmarks_keep_the_looks_that_the_pilots_of_their_parts_found() {
+    let track = Track::new();
+    let sweep = [
+        "-L",
+        "s",
+        "0.001,0.002,0.003,0.005,0.06",
+        "--",
+        "sleep {s}",
+        "sleep {s} {s}",
+    ];
+    let files: Vec<String> = (1..=2)
+        .map(|index| {
+            let (shard, file) = (format!("{index}/2"), format!("part-{index}.jsonl"));
+            let line = [
+                "run",
+                "-q",
+                "--shard",
+                &shard,
+                "--shard-by",
+                "benchmark",
+                "--save",
+                &file,
+            ];
+            track.run(&[&line[..], &sweep].concat()).succeeds();
+            file
+        })
+        .collect();
+    merged(&track, &files, &["--save", "whole.jsonl"]).succeeds();
+    let whole = read_header(track.path("whole.jsonl")).unwrap().plan;
+    for file in &files {
+        let part = read_header(track.path(file)).unwrap().plan;
+        for (index, benchmark) in part.benchmarks.iter().enumerate() {
+            if part.races(benchmark) {
+                assert_eq!(whole.looks(index), part.looks(index), "{}", benchmark.name);
+            }
+        }
+    }
+    // On a machine that is loaded heavily nothing is short.
+    let most = |index: usize| whole.looks(index).max_replicates();
+    assert!(
+        most(0) >= most(4) && most(4) == 40,
+        "{} {}",
+        most(0),
+        most(4)
+    );
 }
 
 #[test]

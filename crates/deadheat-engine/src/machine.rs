@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use deadheat_model::{Environment, Machine};
+use deadheat_model::{Environment, Machine, fnv1a};
 
 /// This machine's account of itself. A fact that cannot be read is left out:
 /// no benchmark should fail because a container hides a file.
@@ -29,7 +29,7 @@ pub fn environment() -> Environment {
     }
 }
 
-/// What tells this boot of the machine from all others; containers on one machine share it.
+/// The identity of this boot of the machine; containers on one machine share it.
 #[cfg(feature = "commands")]
 pub fn boot() -> Option<String> {
     line("/proc/sys/kernel/random/boot_id").map(|id| unrecognisable(&id))
@@ -42,13 +42,10 @@ pub fn machine(environment: &Environment) -> Machine {
     Machine::of(environment, id.map(|id| unrecognisable(&id)))
 }
 
-/// A short name for a name that is to be kept to oneself, by FNV-1a: of the 128
+/// A short name for a name that is to be kept to oneself: of the 128
 /// bits of the name of an installation only 64 can be told from it.
 fn unrecognisable(id: &str) -> String {
-    let hash = id.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
-    format!("{hash:016x}")
+    format!("{:016x}", fnv1a(id.bytes()))
 }
 
 /// The timer the kernel keeps time by, and all it could use, divided by blanks.

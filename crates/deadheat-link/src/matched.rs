@@ -19,6 +19,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use deadheat_model::fnv1a;
 use serde::{Deserialize, Serialize};
 
 use crate::align::ALIGNMENT;
@@ -296,7 +297,7 @@ impl Layout {
             for (section, key) in table.sections.iter().zip(&of_table) {
                 let (slot, builds) = slots.entry(key.clone()).or_insert_with(|| {
                     let slot = Slot {
-                        hash: hash(key),
+                        hash: fnv1a(key.bytes()),
                         key: key.clone(),
                         own: None,
                         bytes: 0,
@@ -409,13 +410,6 @@ impl Layout {
 /// apart, and puts none of them elsewhere in the order.
 fn draw(seed: u32, hash: u64) -> u64 {
     SplitMix64(hash ^ SplitMix64(u64::from(seed)).next()).next()
-}
-
-/// The hash of Fowler, Noll and Vo, with its published numbers.
-fn hash(key: &str) -> u64 {
-    key.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ pub struct ClockFacts {
 pub struct Environment {
     /// Operating system and architecture, such as `linux x86_64`.
     pub system: String,
-    /// What tells this boot of the machine from all others, where the race is spread over several.
+    /// The identity of this boot of the machine, where the race is spread over several.
     pub boot: Option<String>,
     /// The contents of the programs that race, each by its name and SHA-256, where the race is
     /// spread over several machines: all have to race the same.

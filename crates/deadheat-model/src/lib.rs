@@ -66,7 +66,7 @@ pub use plots::{
     BoxPlot, DensityCurve, Difference, DifferenceSeries, Distribution, LookEstimate, PairCloud,
     PairPoint, Plots, ReplicateEstimate,
 };
-pub use quantities::{Day, byte_size, duration, fraction};
+pub use quantities::{Day, byte_size, duration, fnv1a, fraction};
 pub use race_settings::{Design, FileScope, Front, Looks, RaceSettings, Setting, ValueKind};
 pub use results::{ResultBenchmark, ResultFacts, ResultSide, ResultSource, ResultState, Results};
 pub use rules::{

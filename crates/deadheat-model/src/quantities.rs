@@ -138,6 +138,12 @@ fn days_in_month(year: u64, month: u64) -> u64 {
     }
 }
 
+/// The hash of a name, by FNV-1a of 64 bits: the same on every machine and in every version.
+pub fn fnv1a(bytes: impl IntoIterator<Item = u8>) -> u64 {
+    let hashed = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    bytes.into_iter().fold(0xcbf2_9ce4_8422_2325, hashed)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -222,6 +228,17 @@ mod tests {
             (4_107_542_400, "2100-03-01"),
         ] {
             assert_eq!(Day::of_unix_seconds(seconds).to_string(), day, "{seconds}");
+        }
+    }
+
+    #[test]
+    fn names_are_hashed_as_the_authors_of_fnv_print_it() {
+        for (name, hash) in [
+            ("", 0xcbf2_9ce4_8422_2325),
+            ("a", 0xaf63_dc4c_8601_ec8c),
+            ("foobar", 0x8594_4171_f739_67e8),
+        ] {
+            assert_eq!(fnv1a(name.bytes()), hash, "{name}");
         }
     }
 }

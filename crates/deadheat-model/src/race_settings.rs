@@ -444,7 +444,7 @@ settings! {
             "",
         )],
     }
-    /// How the parts divide the race.
+    /// The division of the race among its parts.
     shard_by: ShardBy {
         name: "shard-by",
         value: "WHAT",

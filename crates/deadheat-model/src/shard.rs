@@ -3,7 +3,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-/// How the parts of a race divide it.
+use crate::quantities::fnv1a;
+
+/// The division of a race among its parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ShardBy {
     /// Each races every benchmark, and has its share of the replicates.
@@ -11,16 +13,6 @@ pub enum ShardBy {
     Host,
     /// Each benchmark is raced by one of them, with all of its replicates.
     Benchmark,
-}
-
-impl ShardBy {
-    /// The word for it, in options and files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Host => "host",
-            Self::Benchmark => "benchmark",
-        }
-    }
 }
 
 /// The number of a part, as it is asked for.
@@ -33,9 +25,6 @@ pub enum ShardNumber {
 }
 
 impl ShardNumber {
-    /// More parts than anybody starts; a mistyped number should not be taken for one.
-    const MOST: u32 = 1_000_000;
-
     /// Reads `auto`, or the number of a part and how many there are: `2/4`.
     pub fn parse(text: &str) -> Result<Self, String> {
         if text == "auto" {
@@ -45,7 +34,7 @@ impl ShardNumber {
             Some((index.parse::<u32>().ok()?, count.parse::<u32>().ok()?))
         });
         match numbers {
-            Some((index, count)) if (1..=count).contains(&index) && count <= Self::MOST => {
+            Some((index, count)) if (1..=count).contains(&index) && count <= Shard::MOST => {
                 Ok(Self::Of(index, count))
             }
             _ => Err(format!(
@@ -62,7 +51,7 @@ pub struct Shard {
     pub index: u32,
     /// The number of parts.
     pub count: u32,
-    /// How they divide the race.
+    /// The division of the race.
     pub by: ShardBy,
     /// Replicates of each benchmark in a part, where each races all benchmarks; else 0.
     pub replicates: u32,
@@ -72,6 +61,9 @@ pub struct Shard {
 const LEAST_REPLICATES: u32 = 6;
 
 impl Shard {
+    /// More parts than anybody starts; a mistyped number should not be taken for one.
+    pub const MOST: u32 = 1_000_000;
+
     /// The part of a race that would take so many replicates of each benchmark at most.
     pub fn of(index: u32, count: u32, by: ShardBy, most: u32) -> Self {
         let replicates = match by {
@@ -101,11 +93,8 @@ impl Shard {
         }
         let parameters = parameters.iter().flat_map(|(name, value)| [name, value]);
         let words = std::iter::once(name).chain(parameters.map(String::as_str));
-        // FNV-1a, each word with its end.
-        let bytes = words.flat_map(|word| word.bytes().chain([0]));
-        let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        });
+        // Each word with its end.
+        let hash = fnv1a(words.flat_map(|word| word.bytes().chain([0])));
         // The low bits of FNV are those of the last bytes.
         let mixed = (hash ^ (hash >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         mixed % u64::from(self.count.max(1)) == u64::from(self.index - 1)
@@ -117,7 +106,7 @@ impl Shard {
 pub struct Host {
     /// The number of the part that it raced.
     pub shard: u32,
-    /// What tells this boot of it from all others; `None` where the system does not say.
+    /// The identity of this boot of it; `None` where the system does not say.
     pub boot: Option<String>,
     /// Operating system and architecture.
     pub system: String,
@@ -136,7 +125,7 @@ pub struct Host {
 pub struct Merged {
     /// The number of parts that the race has; those that are missing have no host.
     pub count: u32,
-    /// How they divide it.
+    /// The division of the race.
     pub by: ShardBy,
     /// Replicates of each benchmark in a part, where each races all benchmarks; else 0.
     pub replicates: u32,

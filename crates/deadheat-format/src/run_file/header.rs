@@ -1,11 +1,11 @@
 //! The first line of a run file: the plan, the machine, and the columns of the samples.
 
-#[cfg(feature = "decode")]
-use deadheat_model::RaceKind;
 use deadheat_model::{
     CalibrationNote, ClockFacts, CounterAccess, Environment, Host, Json, LeftOut, LeftOutReason,
     Merged, NeutralLinks, Object, Origin, RunHeader, Share,
 };
+#[cfg(feature = "decode")]
+use deadheat_model::{RaceKind, Shard};
 
 use crate::wire::{Fields, Wire, choice, object};
 #[cfg(feature = "decode")]
@@ -67,7 +67,17 @@ object! { Environment {
     calibration: inline,
 } }
 
-object! { Merged { count, by, replicates: or(0), hosts, } }
+object! { Merged { count, by, replicates: or(0), hosts, } ensure is_of_few_parts }
+
+/// What is missing is listed, so a number that nobody starts would not fit into memory.
+#[cfg(feature = "decode")]
+fn is_of_few_parts(merged: &Merged) -> Result<(), WireError> {
+    if merged.count <= Shard::MOST && merged.hosts.len() <= merged.count as usize {
+        Ok(())
+    } else {
+        Err(WireError::odd("parts that a race may have"))
+    }
+}
 
 object! { Host {
     shard,

@@ -3,13 +3,14 @@
 //! Parts of one race have one plan, and each has replicates, or benchmarks, of its own. So their
 //! blocks are copied line by line, part by part, and a part at a time is all that is held.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
 use deadheat_model::{
-    EndReason, Environment, Host, Json, Looks, Merged, Object, Origin, Pinning, Plan,
-    RecordSink as _, Run, RunEnd, RunHeader, Shard, ShardBy, Workload,
+    EndReason, Environment, Host, Json, LevelOverride, Looks, Merged, Object, Origin, Pinning,
+    Plan, RecordSink as _, Run, RunEnd, RunHeader, Shard, ShardBy, Workload,
 };
 
 use super::reader::{BUFFER, next_line, read_header, scan};
@@ -60,6 +61,17 @@ pub fn merge_parts(
             return Err(FormatError::whole(&two[1].file, problem));
         }
     }
+    let count = first.shard.count;
+    let here: HashSet<u32> = parts.iter().map(|part| part.shard.index).collect();
+    let missing: Vec<u32> = (1..=count).filter(|index| !here.contains(index)).collect();
+    if !missing.is_empty() && !allow_missing {
+        let missing = some_of(&missing);
+        let problem = format!(
+            "is one of {count} parts, of which {missing} missing; --allow-missing merges those there \
+             are"
+        );
+        return Err(FormatError::whole(&first.file, problem));
+    }
     let folder = match target.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
         _ => PathBuf::from("."),
@@ -92,17 +104,6 @@ pub fn merge_parts(
         }
     }
     let header = merged(&taken, target)?;
-    let missing: Vec<u32> = (header.environment.merged.iter())
-        .flat_map(Merged::missing)
-        .collect();
-    if !missing.is_empty() && !allow_missing {
-        let (count, missing) = (first.shard.count, some_of(&missing));
-        let problem = format!(
-            "is one of {count} parts, of which {missing} missing; --allow-missing merges those there \
-             are"
-        );
-        return Err(FormatError::whole(&first.file, problem));
-    }
     let whole = scratch.path().join("run");
     let mut writer = RunFileWriter::create(&whole, &header)?;
     writer.append_lines_of(&copies)?;
@@ -156,7 +157,7 @@ fn part(file: &Path) -> Result<(Part, RunHeader), FormatError> {
     }
 }
 
-/// What all parts of a race have in common.
+/// The terms that all parts of a race have in common.
 struct Terms {
     /// The part that they are of.
     file: PathBuf,
@@ -223,12 +224,29 @@ fn alike(plan: &Plan) -> Plan {
         shard.index = 1;
     }
     plan.design.pinning = Pinning::Inherit;
+    let divided = plan
+        .design
+        .shard
+        .is_some_and(|part| part.by == ShardBy::Benchmark);
+    let alpha = plan.design.alpha;
+    if divided {
+        plan.design.looks = Looks::default();
+    }
     for index in 0..plan.benchmarks.len() {
         // Where a quantile is judged, a replicate of another length judges another one.
         let of_quantile = plan.quantile(index).is_some();
         let benchmark = &mut plan.benchmarks[index];
         benchmark.blocks_per_replicate = benchmark.blocks_per_replicate.filter(|_| of_quantile);
         benchmark.without_warm_up = false;
+        // How many replicates fit into the time is what the pilot of the one that races it found.
+        if divided {
+            let own = benchmark.overrides.level.take();
+            let own = own.filter(|level| level.alpha != alpha);
+            benchmark.overrides.level = own.map(|level| LevelOverride {
+                looks: Looks::default(),
+                ..level
+            });
+        }
         for contender in &mut benchmark.contenders {
             let program = match &mut contender.workload {
                 Workload::Worker(calls) => {
@@ -363,7 +381,7 @@ fn refuse_foreign(part: &Part, run: &Run) -> Result<(), FormatError> {
                 let own = shard.first_replicate()..shard.first_replicate() + shard.replicates;
                 replicates.find(|replicate| !own.contains(replicate))
             }
-            ShardBy::Benchmark if shard.races(&benchmark.name, &benchmark.parameters) => None,
+            ShardBy::Benchmark if run.header.plan.races(benchmark) => None,
             ShardBy::Benchmark => replicates.next(),
         };
         if let Some(replicate) = foreign {
@@ -412,14 +430,19 @@ fn merged(parts: &[&Part], target: &Path) -> Result<RunHeader, FormatError> {
                 }
             }
         }
-        // Each as the part has it that raced it.
+        // Each as the part has it that raced it, with the looks that it was raced by.
         ShardBy::Benchmark => {
-            for part in &parts[1..] {
-                let theirs = read_header(&part.file)?.plan.benchmarks;
-                for (ours, theirs) in plan.benchmarks.iter_mut().zip(theirs) {
-                    if part.shard.races(&theirs.name, &theirs.parameters) {
-                        *ours = theirs;
+            for part in parts {
+                let theirs = read_header(&part.file)?.plan;
+                for (index, ours) in plan.benchmarks.iter_mut().enumerate() {
+                    if !theirs.races(&theirs.benchmarks[index]) {
+                        continue;
                     }
+                    *ours = theirs.benchmarks[index].clone();
+                    ours.overrides.level = Some(LevelOverride {
+                        alpha: theirs.alpha(index),
+                        looks: theirs.looks(index).clone(),
+                    });
                 }
             }
         }

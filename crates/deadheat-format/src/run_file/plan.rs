@@ -57,7 +57,8 @@ object! { Shard { index, count, by, replicates: or(0), } ensure is_a_part }
 #[cfg(feature = "decode")]
 fn is_a_part(shard: &Shard) -> Result<(), WireError> {
     let last = shard.count.checked_mul(shard.replicates);
-    if (1..=shard.count).contains(&shard.index) && last.is_some() {
+    let few = shard.count <= Shard::MOST;
+    if (1..=shard.count).contains(&shard.index) && last.is_some() && few {
         Ok(())
     } else {
         Err(WireError::odd("a part of a race"))

@@ -123,6 +123,7 @@ impl CommandRaceSpec {
             self.runs.exactly,
             self.runs.max,
             self.settings.max_replicates,
+            self.settings.replicates_of_part(),
         ];
         told.iter().all(Option::is_none)
     }

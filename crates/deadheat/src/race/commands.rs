@@ -64,11 +64,6 @@ pub fn race_commands(
     let clock = OsClock::start();
     // What a link costs nobody knows before it is made, and a replicate on neutral links needs one.
     if options.open
-        && header
-            .plan
-            .design
-            .shard
-            .is_none_or(|part| part.replicates == 0)
         && !header
             .environment
             .neutral_links

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use deadheat_engine::{boot, contents};
 use deadheat_format::read_header;
-use deadheat_model::{Environment, Plan, RaceSettings, RunHeader, ShardNumber, Workload};
+use deadheat_model::{Environment, Plan, RaceSettings, RunHeader, ShardNumber, Workload, fnv1a};
 
 use crate::exit::Failure;
 
@@ -163,9 +163,7 @@ fn part_of_job(
 
 /// A seed from what names a job.
 fn seed_of(job: &str) -> u64 {
-    let hash = job.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
+    let hash = fnv1a(job.bytes());
     // Short enough to be read, and typed.
     (hash ^ (hash >> 32)) & 0xffff_ffff
 }
