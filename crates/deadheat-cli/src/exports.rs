@@ -85,6 +85,15 @@ impl ExportArgs {
         }
     }
 
+    /// Refuses all files, where there is no answer to write.
+    pub fn refuse(&self, why: &str) -> Result<(), Failure> {
+        let flag = self.given().next().map(|(flag, ..)| flag);
+        match flag.or(self.reports.files().first_flag()) {
+            Some(flag) => Err(Failure::Usage(format!("{flag}: {why}"))),
+            None => Ok(()),
+        }
+    }
+
     /// Returns true if one of the files needs the samples, and not the answer alone.
     pub fn need_samples(&self) -> bool {
         self.given().any(|(_, _, shape)| match shape {

@@ -14,6 +14,8 @@ mod link;
 mod manual;
 mod merge;
 mod options;
+mod pack;
+mod plan;
 mod program;
 mod races;
 mod recorded;

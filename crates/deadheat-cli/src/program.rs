@@ -8,8 +8,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 use deadheat::parts::exit::{Failure, code};
 
 use crate::{
-    bench, calibrate, cargo_deadheat, clean, compare, doctor, link, manual, merge, options,
-    recorded, rev, run,
+    bench, calibrate, cargo_deadheat, clean, compare, doctor, link, manual, merge, options, pack,
+    plan, recorded, rev, run,
 };
 
 /// Races too close to call: is B faster than A, by how much, how sure?
@@ -39,6 +39,12 @@ enum Command {
     /// Make a page, a comment or pictures of a recorded run
     #[command(after_help = recorded::REPORT_EXAMPLES)]
     Report(Box<recorded::ReportCommand>),
+    /// Write down the plan of a race, for other machines or another time, and race nothing
+    #[command(after_help = plan::EXAMPLES)]
+    Plan(plan::PlanArgs),
+    /// Put a plan and all that it races into one file, which 'deadheat run --plan' races elsewhere
+    #[command(after_help = pack::EXAMPLES)]
+    Pack(pack::PackArgs),
     /// Make one run of the parts that several machines raced, and answer
     #[command(after_help = merge::EXAMPLES)]
     Merge(Box<merge::MergeArgs>),
@@ -115,15 +121,27 @@ pub fn deadheat() -> ExitCode {
     if let Some(args) = link::LinkArgs::of(std::env::args_os()) {
         return link::link(&args).into();
     }
-    let words = bench::passed_on(options::normalise(std::env::args_os()));
+    let (words, use_of_plan) = plan::taken_out(std::env::args_os());
+    let words = bench::passed_on(options::normalise(words.into_iter()));
     let cli = match Cli::try_parse_from(&words) {
         Ok(cli) => cli,
         Err(error) => return refused(&error, &words),
     };
     let done = match cli.command {
-        Command::Run(args) => run::run(*args),
-        Command::Bench(args) => bench::bench(*args),
-        Command::Rev(args) => rev::rev(*args),
+        Command::Run(mut args) => {
+            args.use_of_plan = use_of_plan;
+            run::run(*args)
+        }
+        Command::Bench(mut args) => {
+            args.options.use_of_plan = use_of_plan;
+            bench::bench(*args)
+        }
+        Command::Rev(mut args) => {
+            args.options.use_of_plan = use_of_plan;
+            rev::rev(*args)
+        }
+        Command::Plan(args) => plan::plan(&args),
+        Command::Pack(args) => pack::pack(&args),
         Command::Compare(args) => compare::compare(*args),
         Command::Analyze(args) => recorded::analyze(*args),
         Command::Report(args) => recorded::report(*args),

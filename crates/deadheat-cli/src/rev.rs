@@ -72,7 +72,7 @@ pub struct RevArgs {
     #[arg(value_name = "FILTER")]
     filters: Vec<String>,
     #[command(flatten)]
-    options: BenchOptions,
+    pub options: BenchOptions,
 
     /// Options of cargo bench that say what is built; with --go, arguments of the executables
     #[arg(last = true, value_name = "CARGO BENCH ARGS")]

@@ -10,12 +10,13 @@ use deadheat::parts::rules::{CliOverrides, Rules};
 use deadheat::parts::settings::Front;
 use deadheat::parts::terminal::to_stderr;
 use deadheat::parts::{
-    LiveProgress, RaceOptions, Resumable, ResumeOptions, SecondRace, begun_part, race_commands,
-    settle_shard,
+    LiveProgress, PlanUse, RaceOptions, Resumable, ResumeOptions, SecondRace, begun_part,
+    race_commands, settle_shard,
 };
 
 use crate::exports::ExportArgs;
 use crate::options::{AnswerArgs, SettingsArgs};
+use crate::plan::{Planned, check_plan, tell_of_plan};
 use crate::races::{again, go_on_with_part, placements, race_and_tell, resume, tell_of_one};
 
 /// Shown at the end of `deadheat run --help`.
@@ -149,6 +150,23 @@ pub struct RunArgs {
         ]
     )]
     resume: Option<PathBuf>,
+    /// Race this plan or pack, that of commands or of programs with benchmarks, or with --shard a part
+    /// of it
+    #[arg(
+        long,
+        value_name = "FILE",
+        help_heading = "Files",
+        conflicts_with_all = [
+            "commands", "names", "shell", "ignore_failure", "check_output", "runs",
+            "min_runs", "max_runs", "setup", "prepare", "conclude", "cleanup",
+            "parameter_scan", "parameter_list", "output", "value",
+            "value_file", "higher_is_better", "resume",
+        ]
+    )]
+    plan: Option<PathBuf>,
+    /// What becomes of the plan of these commands.
+    #[arg(skip)]
+    pub use_of_plan: PlanUse,
     #[command(flatten)]
     exports: ExportArgs,
 
@@ -166,6 +184,18 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
         names: true,
         ..CliOverrides::default()
     };
+    if let Some(file) = args.plan.take() {
+        let planned = Planned {
+            file,
+            save: args.save,
+            quiet: args.quiet,
+            settings: args.design.0,
+        };
+        return planned.race(args.answer, args.exports);
+    }
+    if args.use_of_plan == PlanUse::Save {
+        check_plan(&args.design.0, args.save.as_deref(), &args.exports)?;
+    }
     args.design.0 = settle_shard(args.design.0)?;
     let rules = args.answer.read_rules(&args.design.0, asked)?;
     let design = &args.design.0;
@@ -181,6 +211,7 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
         },
         placements: placements(design.placement),
         open: false,
+        use_of_plan: args.use_of_plan,
     };
     args.exports.check(args.resume.as_deref())?;
     match &args.resume {
@@ -199,15 +230,21 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
             let spec = args.spec(&rules)?;
             let plan = spec.plan()?;
             options.command = again(plan.seed);
-            options.open = spec.is_open();
+            options.open = spec.is_open() && args.use_of_plan == PlanUse::Race;
             if !args.quiet {
                 for hint in spec.hints() {
                     to_stderr("deadheat: hint", &hint.to_string());
                 }
             }
+            if args.use_of_plan == PlanUse::Save {
+                let mut progress = LiveProgress::new(&plan.benchmarks, true);
+                let planned = race_commands(plan, &options, &mut progress);
+                let planned = planned.map_err(|error| error.into_failure(&rules))?;
+                return tell_of_plan(&planned);
+            }
             let settings = spec.settings.clone();
             let save = args.save.as_deref();
-            if let Some(begun) = begun_part(save, &settings, &options.command)? {
+            if let Some(begun) = begun_part(save, settings.part(), &options.command)? {
                 let how = ResumeOptions {
                     shown: options.shown,
                     placements: options.placements.clone(),

@@ -79,6 +79,71 @@ fn a_pair_in_c_gets_verdicts_on_its_source() {
 }
 
 #[test]
+fn a_packed_pair_has_neutral_links_on_a_machine_that_did_not_build_it() {
+    let track = Track::new();
+    let sources = repository().join("examples/c/worker_pair");
+    for name in ["old", "new"] {
+        let source = sources.join(format!("{name}.c"));
+        built(&track, "gcc", &source, name, &["-pthread"]);
+    }
+    let options = [
+        "--save",
+        "plan.json",
+        "--max-replicates",
+        "12",
+        "--blocks",
+        "5",
+    ];
+    let plan = ["plan", "bench", "./old", "./new", "find_end"];
+    track.run(&[&plan[..], &options].concat()).succeeds();
+    let pack = track.run(&["pack", "plan.json", "-o", "race.tar.zst"]);
+    pack.succeeds();
+    assert!(
+        pack.stdout
+            .contains("files that neutral links are made from"),
+        "{pack:?}"
+    );
+    let other = Track::new();
+    fs::copy(track.path("race.tar.zst"), other.path("race.tar.zst")).unwrap();
+    // With the folder that it was linked in.
+    drop(track);
+    for part in ["1", "2"] {
+        let (shard, save) = (format!("{part}/2"), format!("{part}.jsonl"));
+        let race = [
+            "run",
+            "-q",
+            "--plan",
+            "race.tar.zst",
+            "--shard",
+            &shard,
+            "--save",
+            &save,
+        ];
+        other.run(&race).succeeds();
+    }
+    let answer = other.run(&["merge", "1.jsonl", "2.jsonl", "--json"]).json();
+    assert_eq!(scopes(&answer), [("find_end", "source")]);
+    assert_eq!(answer["benchmarks"][0]["replicates"], 12);
+    // What one part raced as it was linked, the merged run speaks of.
+    let own = [
+        "run",
+        "-q",
+        "--plan",
+        "race.tar.zst",
+        "--shard",
+        "2/2",
+        "--placement",
+        "own",
+    ];
+    let own = other.run(&[&own[..], &["--save", "own.jsonl"]].concat());
+    own.succeeds();
+    let answer = other
+        .run(&["merge", "1.jsonl", "own.jsonl", "--json"])
+        .json();
+    assert_eq!(scopes(&answer), [("find_end", "binary")]);
+}
+
+#[test]
 fn a_pair_in_cpp_gets_verdicts_on_its_source() {
     needs!("cmake", "g++", "make");
     let track = Track::new();

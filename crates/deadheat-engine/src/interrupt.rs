@@ -126,7 +126,12 @@ pub(crate) struct Interrupted;
 
 /// The name of a signal in brackets, behind its number; nothing where it has none.
 pub(crate) fn signal_name(signal: i32) -> String {
-    Signal::try_from(signal)
-        .map(|signal| format!(" ({})", signal.as_str()))
-        .unwrap_or_default()
+    match Signal::try_from(signal) {
+        // Seen on a fleet: built with -march=native on one machine, and raced on an older one.
+        Ok(Signal::SIGILL) => {
+            " (SIGILL, as of a program that was built for another processor)".to_owned()
+        }
+        Ok(signal) => format!(" ({})", signal.as_str()),
+        Err(_) => String::new(),
+    }
 }

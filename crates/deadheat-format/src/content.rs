@@ -13,7 +13,7 @@ use crate::error::{FormatError, cannot_read};
 
 /// The first bytes of compressed files.
 const GZIP: &[u8] = b"\x1f\x8b";
-const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
+pub(crate) const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
 
 /// The first bytes of an executable of this system.
 const ELF: &[u8] = b"\x7fELF";

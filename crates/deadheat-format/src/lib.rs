@@ -9,6 +9,7 @@
 //! | run file, `deadheat.run/1` | `read_run`, `IndexedRun`, feature `read` | [`RunFileWriter`] |
 //! | what a machine showed of itself, `deadheat.calibration/1` | [`read_calibration`] | [`write_calibration`] |
 //! | rules of a project, `deadheat.toml` | [`find_rules`], [`read_rules`] | |
+//! | a plan with its programs, feature `saved` | `unpack` | `write_pack` |
 //! | tidy CSV, feature `csv` | `read_csv_from` | `write_csv` |
 //! | hyperfine's JSON, feature `hyperfine` | | `write_hyperfine` |
 //! | Go benchmark text, feature `saved` | `read_results` | `write_go` |
@@ -35,6 +36,8 @@ mod export;
 mod import;
 mod number;
 mod output;
+#[cfg(feature = "saved")]
+mod pack;
 mod rules;
 mod run_file;
 #[cfg(feature = "saved")]
@@ -68,6 +71,8 @@ pub use output::{
     ensure_folder, ensure_writable, is_same_file, write_bytes, write_export, write_text,
     write_text_by,
 };
+#[cfg(feature = "saved")]
+pub use pack::{PackedFile, is_pack, unpack, write_pack};
 pub use rules::{RULES_FILE, find_rules, read_rules, read_rules_from};
 #[cfg(feature = "saved")]
 pub use run_file::merge_parts;

@@ -37,6 +37,25 @@ impl ScratchFolder {
         Ok(Self { path })
     }
 
+    /// Makes one of this name among the temporary files of the system, in place of what an earlier
+    /// one left that was killed.
+    ///
+    /// # Errors
+    ///
+    /// When something of this name is there that cannot be removed, as that of another user.
+    pub fn create_named(name: &str) -> Result<Self, FormatError> {
+        let path = std::env::temp_dir().join(name);
+        match fs::remove_dir_all(&path) {
+            Err(problem) if problem.kind() != io::ErrorKind::NotFound => {
+                return Err(cannot_write(&path)(problem));
+            }
+            _ => {}
+        }
+        let made = DirBuilder::new().mode(0o700).create(&path);
+        made.map_err(cannot_write(&path))?;
+        Ok(Self { path })
+    }
+
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path

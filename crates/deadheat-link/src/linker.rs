@@ -357,11 +357,21 @@ pub(crate) enum LinkFailure {
     },
 }
 
+/// The folder that the driver runs in: where it ran before, or that of the executable where a copy of
+/// this is on a machine that lacks the other.
+fn folder_of(record: &LinkRecord) -> &Path {
+    let beside = record.output.parent();
+    if record.directory.is_dir() {
+        return &record.directory;
+    }
+    beside.unwrap_or(&record.directory)
+}
+
 /// The driver of a record, as it was called but without arguments.
 pub(crate) fn driver(record: &LinkRecord) -> Command {
     let mut command = Command::new(&record.driver);
     command
-        .current_dir(&record.directory)
+        .current_dir(folder_of(record))
         .envs(record.environment.iter().map(|(name, value)| (name, value)))
         .env("LC_ALL", "C")
         .stdin(Stdio::null());

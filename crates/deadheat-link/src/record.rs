@@ -205,6 +205,27 @@ impl LinkRecord {
         Ok(record)
     }
 
+    /// The files that neutral links of `executable` are made from, beside itself, each with its path
+    /// from the folder of the executable: with these a copy of it elsewhere has neutral links, too.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordError`] as from [`LinkRecord::beside`].
+    pub fn files_of(executable: &Path) -> Result<Vec<(PathBuf, PathBuf)>, RecordError> {
+        let record = Self::beside(executable)?;
+        let folder = record.output.parent().unwrap_or(Path::new("/"));
+        let inputs = Self::home(folder).join("inputs");
+        let mut files: Vec<PathBuf> = record.inputs().map(|one| inputs.join(&one.name)).collect();
+        files.extend(record_file(&record.output));
+        files.sort();
+        files.dedup();
+        let named = files.into_iter().filter_map(|file| {
+            let name = file.strip_prefix(folder).ok()?.to_owned();
+            Some((file, name))
+        });
+        Ok(named.collect())
+    }
+
     /// Returns true for the record of a link, of this version or another.
     pub(crate) fn is_at(file: &Path) -> bool {
         #[derive(Deserialize)]

@@ -10,13 +10,13 @@ pub use deadheat_report as report;
 #[cfg(feature = "commands")]
 pub use crate::progress::{LiveProgress, StatusLine};
 pub use crate::race::{
-    BenchmarkRace, Entries, RaceError, RaceOutcome, Raced, SecondRace, add_second_analysis,
-    race_benchmarks, refuse_old_confirmation,
+    BenchmarkRace, Entries, PlanUse, RaceError, RaceOutcome, Raced, SecondRace,
+    add_second_analysis, race_benchmarks, refuse_old_confirmation,
 };
 #[cfg(feature = "commands")]
 pub use crate::race::{
-    RaceOptions, Resumable, ResumeOptions, begun_part, finish_part, harness_benchmark,
-    inspect_program, race_commands, resume_race, settle_shard,
+    PlannedPart, RaceOptions, Resumable, ResumeOptions, begun_part, finish_part, harness_benchmark,
+    inspect_program, race_commands, race_planned, read_plan, resume_race, settle_shard,
 };
 #[cfg(feature = "commands")]
 pub use crate::recorded::Recorded;

@@ -11,7 +11,7 @@ use deadheat::parts::command_race::CommandRaceSpec;
 use deadheat::parts::engine::{LinkProgram, Unwatched};
 use deadheat::parts::model::{Placing, RaceSettings, Run};
 use deadheat::parts::{
-    RaceError, RaceOptions, RaceOutcome, ResumeOptions, race_commands, resume_race,
+    PlanUse, RaceError, RaceOptions, RaceOutcome, ResumeOptions, race_commands, resume_race,
 };
 
 /// Signals and the core a thread has settled on belong to the process.
@@ -103,6 +103,7 @@ done
             shown: 2,
             placements: Some(LinkProgram::new(self.path("helper"))),
             open: false,
+            use_of_plan: PlanUse::Race,
         }
     }
 

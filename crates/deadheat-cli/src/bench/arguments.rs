@@ -51,8 +51,9 @@ pub struct BenchArgs {
         ]
     )]
     resume: Option<PathBuf>,
+    /// How they are raced, and what becomes of the answer.
     #[command(flatten)]
-    options: BenchOptions,
+    pub options: BenchOptions,
 }
 
 /// Races two programs, or the contenders of one.

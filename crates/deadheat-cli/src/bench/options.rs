@@ -8,11 +8,12 @@ use deadheat::parts::model::Harness;
 use deadheat::parts::rules::{CliOverrides, Rules};
 use deadheat::parts::settings::{Front, Ignored, Selection};
 use deadheat::parts::{
-    BenchmarkRace, RaceOutcome, Resumable, ResumeOptions, begun_part, settle_shard,
+    BenchmarkRace, PlanUse, RaceOutcome, Resumable, ResumeOptions, begun_part, settle_shard,
 };
 
 use crate::exports::ExportArgs;
 use crate::options::{AnswerArgs, SettingsArgs};
+use crate::plan::check_plan;
 use crate::races::{again, go_on_with_part, placements, resume};
 
 /// How builds are raced and what becomes of the answer.
@@ -54,6 +55,10 @@ pub struct BenchOptions {
     #[arg(skip)]
     pub rules: Rules,
 
+    /// What becomes of the plan of these benchmarks.
+    #[arg(skip)]
+    pub use_of_plan: PlanUse,
+
     /// Record the run here [default: .deadheat/runs/TIME-SEED.jsonl]
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     pub save: Option<PathBuf>,
@@ -85,6 +90,9 @@ fn harness(word: &str) -> Result<Harness, String> {
 impl BenchOptions {
     /// Reads the rules file, to be called before anything else.
     pub fn read_rules(&mut self) -> Result<(), Failure> {
+        if self.use_of_plan == PlanUse::Save {
+            check_plan(&self.design.0, self.save.as_deref(), &self.exports)?;
+        }
         self.design.0 = settle_shard(std::mem::take(&mut self.design.0))?;
         let part = self.exact || self.ignored || !self.skip.is_empty();
         let asked = CliOverrides {
@@ -134,7 +142,7 @@ impl BenchOptions {
     /// nothing was begun.
     pub fn begun_part(&self, race: &BenchmarkRace) -> Result<Option<RaceOutcome>, Failure> {
         let save = self.save.as_deref();
-        let Some(begun) = begun_part(save, &race.settings, &race.command)? else {
+        let Some(begun) = begun_part(save, race.settings.part(), &race.command)? else {
             return Ok(None);
         };
         let how = ResumeOptions {
@@ -155,6 +163,7 @@ impl BenchOptions {
             shown: self.nocapture,
             placements: placements(settings.placement),
             builds: self.builds.clone(),
+            use_of_plan: self.use_of_plan,
             settings,
             save: self.save.clone(),
             folder: PathBuf::new(),

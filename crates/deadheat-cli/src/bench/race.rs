@@ -8,10 +8,11 @@ use deadheat::parts::pairing::{
     self, Families, Listed, Pairing, Target, families, families_between, pair_names,
 };
 use deadheat::parts::settings::{Ignored, Selection};
-use deadheat::parts::{Entries, LiveProgress, harness_benchmark, race_benchmarks};
+use deadheat::parts::{Entries, LiveProgress, PlanUse, harness_benchmark, race_benchmarks};
 
 use super::options::BenchOptions;
 use super::programs::{Entrants, Field, inspect, listing, nothing_in_common, nothing_selected};
+use crate::plan::tell_of_plan;
 use crate::races::{race_and_tell, tell_of_one};
 
 /// Races two builds, and answers.
@@ -125,6 +126,13 @@ fn race_pairing(pairing: Pairing, options: &BenchOptions) -> Result<Status, Fail
     let first = options.race();
     let (save, quiet) = (options.save.as_deref(), options.quiet);
     let answered = (&options.answer, &options.exports);
+    if options.use_of_plan == PlanUse::Save {
+        let mut progress = LiveProgress::new(&entries.benchmarks, quiet);
+        let planned = race_benchmarks(&first, entries, &mut progress)
+            .map_err(|error| error.into_failure(&options.rules))?;
+        progress.finish();
+        return tell_of_plan(&planned);
+    }
     if let Some(outcome) = options.begun_part(&first)? {
         return tell_of_one(outcome, &options.answer, &options.exports);
     }

@@ -357,6 +357,18 @@ impl FunctionContenders<'_> {
         Ok(())
     }
 
+    /// Takes over a plan that was frozen before, maybe on another machine, so that no pilot ran its
+    /// programs here. Gives back what is known here of their neutral links.
+    #[cfg(feature = "commands")]
+    pub fn enter_frozen(&mut self, plan: &Plan) -> Result<Vec<NeutralLinks>, EngineError> {
+        for benchmark in &plan.benchmarks {
+            self.layout(benchmark)?;
+        }
+        let links = self.neutral_links()?;
+        self.enter(plan)?;
+        Ok(links)
+    }
+
     /// Returns whether neutral links are raced in a benchmark of the plan to come.
     pub fn has_neutral_links(&mut self, benchmark: &Benchmark) -> bool {
         let layout = ProcessLayout::of(benchmark, &mut self.workers.programs);

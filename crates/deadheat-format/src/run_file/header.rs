@@ -18,7 +18,7 @@ pub(super) use declared::read_header_line;
 pub const SCHEMA: &str = "deadheat.run/1";
 
 /// The first line.
-pub(super) fn header_line(header: &RunHeader) -> Json {
+pub(crate) fn header_line(header: &RunHeader) -> Json {
     header.put(Object::new().with("schema", SCHEMA)).into()
 }
 

@@ -9,8 +9,8 @@ use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
 use deadheat_model::{
-    EndReason, Environment, Host, Json, LevelOverride, Looks, Merged, Object, Origin, Pinning,
-    Plan, RecordSink as _, Run, RunEnd, RunHeader, Shard, ShardBy, Workload,
+    EndReason, Environment, Host, Json, LevelOverride, Looks, Merged, NeutralLinks, Object, Origin,
+    Pinning, Plan, RecordSink as _, Run, RunEnd, RunHeader, Shard, ShardBy, Workload,
 };
 
 use super::reader::{BUFFER, next_line, read_header, scan};
@@ -28,6 +28,8 @@ struct Part {
     host: Host,
     governor: Option<String>,
     tick_ns: Option<f64>,
+    /// What is known of neutral links, where some executable has none.
+    without_links: Option<Vec<NeutralLinks>>,
 }
 
 /// Merges the parts of a race into the run file `target`, which must not exist yet. Whatever the
@@ -147,6 +149,9 @@ fn part(file: &Path) -> Result<(Part, RunHeader), FormatError> {
                 },
                 governor: of.governor.clone(),
                 tick_ns: header.tick_ns,
+                without_links: Some(&of.neutral_links)
+                    .filter(|links| links.iter().any(|one| one.made_by.is_err()))
+                    .cloned(),
             };
             Ok((part, header))
         }
@@ -453,7 +458,11 @@ fn merged(parts: &[&Part], target: &Path) -> Result<RunHeader, FormatError> {
         let alike = parts.iter().all(|part| fact(part) == ours);
         ours.clone().filter(|_| alike)
     };
+    // A machine without a linker raced the programs as they were linked, and its reason is told.
+    let mut without = parts.iter().filter_map(|part| part.without_links.clone());
+    let neutral_links = without.next().unwrap_or(environment.neutral_links);
     header.environment = Environment {
+        neutral_links,
         kernel: same(|part| &part.host.kernel),
         cpu: same(|part| &part.host.cpu),
         governor: same(|part| &part.governor),

@@ -14,6 +14,8 @@ mod reader;
 mod writer;
 
 pub use header::SCHEMA;
+#[cfg(feature = "saved")]
+pub(crate) use header::header_line;
 #[cfg(feature = "read")]
 pub use indexed::IndexedRun;
 #[cfg(feature = "saved")]

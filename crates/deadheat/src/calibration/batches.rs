@@ -17,8 +17,8 @@ use crate::command_race::CommandRaceSpec;
 use crate::exit::Failure;
 use crate::pairing::{Listed, Target, pair};
 use crate::race::{
-    BenchmarkRace, Entries, RaceError, RaceOptions, RaceOutcome, inspect_program, race_benchmarks,
-    race_commands,
+    BenchmarkRace, Entries, PlanUse, RaceError, RaceOptions, RaceOutcome, inspect_program,
+    race_benchmarks, race_commands,
 };
 use crate::settings::Selection;
 
@@ -263,6 +263,7 @@ impl<'a> Field<'a> {
             command: Vec::new(),
             placements: None,
             open: false,
+            use_of_plan: PlanUse::Race,
         };
         race_commands(whole.ok_or_else(nothing)?, &options, stopwatch)
     }

@@ -14,8 +14,8 @@ use crate::answer::{Format, to_stdout};
 use crate::exit::{Failure, Status};
 use crate::progress::LiveProgress;
 use crate::race::{
-    BenchmarkRace, Entries, Planned, RaceError, Raced, race_benchmarks, refuse_old_confirmation,
-    smoke_test,
+    BenchmarkRace, Entries, PlanUse, Planned, RaceError, Raced, race_benchmarks,
+    refuse_old_confirmation, smoke_test,
 };
 use crate::repetition::{of_a_bench_target, this_program, words_of_this_process};
 use crate::rules::Rules;
@@ -138,6 +138,7 @@ fn worker_race(
         save: arguments.save.clone(),
         folder: PathBuf::new(),
         builds: Vec::new(),
+        use_of_plan: PlanUse::Race,
         placements: LinkProgram::by(
             placement,
             std::env::var_os(PLACEMENTS_VARIABLE).map(PathBuf::from),

@@ -11,7 +11,8 @@ use {
 
 use deadheat_engine::{Interrupts, Watcher, environment, unix_seconds};
 use deadheat_model::{
-    Benchmark, BenchmarkFailure, Design, Environment, LeftOut, Origin, Plan, RulesOfSome, RunHeader,
+    Benchmark, BenchmarkFailure, Design, Environment, LeftOut, Metric, NeutralLinks, Origin, Plan,
+    RulesOfSome, RunHeader,
 };
 
 use super::entries::{BenchmarkRace, Entries, PilotedContenders, function_contenders};
@@ -22,7 +23,7 @@ use super::planning::{
     design, looks, plan_for_costs, refuse_unmeasured, refuse_unmeasured_overrides,
     refuse_unwritable,
 };
-use super::sitting::Sitting;
+use super::sitting::{PlanUse, Sitting};
 use crate::rules::{benchmark_overrides, blocks_of_quantile, hold_together};
 
 /// Races these benchmarks, each replicate in processes of its own, and records the run as it
@@ -37,7 +38,7 @@ pub fn race_benchmarks(
     let machine = environment();
     let design = design(&race.settings)?;
     refuse_unwritable(race.save.as_deref())?;
-    let mut contenders = contenders(race, &entries, &interrupts)?;
+    let mut contenders = contenders(race, &entries.benchmarks, &entries.metrics, &interrupts)?;
     let mut plan = Plan {
         design: Design {
             blocks_per_replicate: contenders.blocks(&race.settings),
@@ -91,13 +92,66 @@ pub fn race_benchmarks(
     let neutral_links = contenders.enter(&mut plan, &failed, race, &interrupts)?;
     // What a link costs nobody knows before it is made, and a replicate on neutral links needs one.
     let linked = neutral_links.iter().any(|links| links.made_by.is_ok());
-    let shared = race.settings.replicates_of_part().is_some();
+    // Parts share as many replicates as somebody says, whatever pilot found what they cost.
+    let shared = race.settings.part().is_some_and(|part| part.replicates > 0)
+        || race.use_of_plan == PlanUse::Save;
     if race.settings.max_replicates.is_none() && !linked && !shared {
         plan_for_costs(&mut plan, &costs_ns)?;
     }
-    #[cfg(feature = "commands")]
-    let machine = super::shard::known_of_part(machine, &plan);
+    let header = header(race, &*contenders, machine, neutral_links, plan);
+    Sitting {
+        contenders: &mut *contenders,
+        interrupts: &interrupts,
+        watcher,
+        spent: Duration::ZERO,
+        use_of_plan: race.use_of_plan,
+    }
+    .begin(
+        RunHeader { left_out, ..header },
+        failures,
+        race.save.as_deref(),
+        &race.folder,
+    )
+}
+
+/// Races the benchmarks of a plan that was frozen before, and records the run as it happens.
+#[cfg(feature = "commands")]
+pub(super) fn race_frozen(
+    race: &BenchmarkRace,
+    planned: &RunHeader,
+    watcher: &mut dyn Watcher,
+) -> Result<RaceOutcome, RaceError> {
+    let interrupts = take_over_signals()?;
+    let machine = environment();
+    refuse_unwritable(race.save.as_deref())?;
+    let plan = planned.plan.clone();
+    let mut contenders = contenders(race, &plan.benchmarks, &planned.metrics, &interrupts)?;
+    let neutral_links = contenders.enter_frozen(&plan, race, &interrupts)?;
     let header = RunHeader {
+        left_out: planned.left_out.clone(),
+        ..header(race, &*contenders, machine, neutral_links, plan)
+    };
+    Sitting {
+        contenders: &mut *contenders,
+        interrupts: &interrupts,
+        watcher,
+        spent: Duration::ZERO,
+        use_of_plan: PlanUse::Saved,
+    }
+    .begin(header, Vec::new(), race.save.as_deref(), &race.folder)
+}
+
+/// The header of the run of a frozen plan.
+fn header(
+    race: &BenchmarkRace,
+    contenders: &dyn PilotedContenders,
+    machine: Environment,
+    neutral_links: Vec<NeutralLinks>,
+    plan: Plan,
+) -> RunHeader {
+    #[cfg(feature = "commands")]
+    let machine = super::shard::known_of_part(machine, &plan, race.use_of_plan);
+    RunHeader {
         command: race.command.clone(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         started_at: unix_seconds(),
@@ -112,30 +166,24 @@ pub fn race_benchmarks(
         }),
         metrics: contenders.metrics().to_vec(),
         tick_ns: Some(contenders.tick_ns()),
-        left_out,
+        left_out: Vec::new(),
         plan,
-    };
-    Sitting {
-        contenders: &mut *contenders,
-        interrupts: &interrupts,
-        watcher,
-        spent: Duration::ZERO,
     }
-    .begin(header, failures, race.save.as_deref(), &race.folder)
 }
 
-/// The contenders of these entries, by what they are.
+/// The contenders of these benchmarks, by what they are.
 fn contenders<'a>(
     race: &BenchmarkRace,
-    entries: &Entries,
+    benchmarks: &[Benchmark],
+    metrics: &[Metric],
     interrupts: &'a Interrupts,
 ) -> Result<Box<dyn PilotedContenders + 'a>, RaceError> {
     #[cfg(feature = "commands")]
-    if harness::holds(&entries.benchmarks) {
-        let contenders = harness::contenders(race, &entries.benchmarks, interrupts)?;
+    if harness::holds(benchmarks) {
+        let contenders = harness::contenders(race, benchmarks, interrupts)?;
         return Ok(Box::new(contenders));
     }
-    let contenders = function_contenders(race, &entries.metrics, interrupts)?;
+    let contenders = function_contenders(race, metrics, interrupts)?;
     Ok(Box::new(contenders))
 }
 

@@ -16,7 +16,7 @@ use super::planning::{
     add_own_links, plan_for_costs, refuse_unmeasured_overrides, refuse_unwritable,
 };
 use super::shard::known_of_part;
-use super::sitting::Sitting;
+use super::sitting::{PlanUse, Sitting};
 
 /// The traces that a race of commands leaves, and the program that links.
 #[derive(Clone, Debug)]
@@ -36,6 +36,8 @@ pub struct RaceOptions {
     /// True if nobody said how many replicates there are at most: commands that take little time
     /// then get more than the plan has.
     pub open: bool,
+    /// Where the plan comes from, and what becomes of it.
+    pub use_of_plan: PlanUse,
 }
 
 /// Replicates of a benchmark on the user's own links, beside neutral ones.
@@ -54,8 +56,10 @@ pub fn race_commands(
     let placements = placements(&plan, options.placements.clone(), None, &interrupts)?;
     machine.neutral_links = placements.neutral_links().to_vec();
     machine.calibration = known(&machine, &plan);
-    machine = known_of_part(machine, &plan);
-    add_own_links(&mut plan, OWN_LINK_REPLICATES, |of| placements.possible(of));
+    machine = known_of_part(machine, &plan, options.use_of_plan);
+    if options.use_of_plan != PlanUse::Saved {
+        add_own_links(&mut plan, OWN_LINK_REPLICATES, |of| placements.possible(of));
+    }
     let mut contenders = contenders(&plan, options.shown, true, &interrupts)?;
     let mut header = RunHeader {
         command: options.command.clone(),
@@ -80,6 +84,7 @@ pub fn race_commands(
         interrupts: &interrupts,
         watcher,
         spent,
+        use_of_plan: options.use_of_plan,
     }
     .begin(header, Vec::new(), options.save.as_deref(), &options.folder)
 }

@@ -14,6 +14,7 @@ use deadheat_model::{
 
 use super::error::{RaceError, not_started};
 use super::planning::{add_own_links, complete, not_one_by_one};
+use super::sitting::PlanUse;
 
 /// A race of benchmarks: how they are raced and judged, and what it leaves behind.
 #[derive(Clone, Debug, Default)]
@@ -36,6 +37,8 @@ pub struct BenchmarkRace {
     pub placements: Option<LinkProgram>,
     /// The way of each side to be built, where these are two; else empty.
     pub builds: Vec<String>,
+    /// Where the plan comes from, and what becomes of it.
+    pub use_of_plan: PlanUse,
 }
 
 /// A benchmark that a bench target offers to race.
@@ -99,6 +102,16 @@ pub(super) trait PilotedContenders: Contenders {
         &mut self,
         plan: &mut Plan,
         failed: &dyn Fn(usize) -> bool,
+        race: &BenchmarkRace,
+        interrupts: &Interrupts,
+    ) -> Result<Vec<NeutralLinks>, RaceError>;
+
+    /// Enters the race of a plan that was frozen before, to which nothing is added. Returns the
+    /// neutral links that there are here.
+    #[cfg(feature = "commands")]
+    fn enter_frozen(
+        &mut self,
+        plan: &Plan,
         race: &BenchmarkRace,
         interrupts: &Interrupts,
     ) -> Result<Vec<NeutralLinks>, RaceError>;
@@ -192,6 +205,16 @@ impl PilotedContenders for FunctionContenders<'_> {
         add_own_links(plan, OWN_LINK_REPLICATES, |of| linked[of] && !failed(of));
         FunctionContenders::enter(self, plan).map_err(not_started)?;
         Ok(links)
+    }
+
+    #[cfg(feature = "commands")]
+    fn enter_frozen(
+        &mut self,
+        plan: &Plan,
+        _race: &BenchmarkRace,
+        interrupts: &Interrupts,
+    ) -> Result<Vec<NeutralLinks>, RaceError> {
+        FunctionContenders::enter_frozen(self, plan).map_err(|error| not_started(error, interrupts))
     }
 
     fn known_of(&self, environment: Environment) -> Environment {

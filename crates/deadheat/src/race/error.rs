@@ -62,6 +62,8 @@ pub enum RaceError {
     },
     /// The race cannot be planned as asked.
     Design(String),
+    /// A benchmark fails, and so has no place in a plan for other machines.
+    Unplannable(String),
     /// The run cannot be taken up again.
     NotResumable {
         /// The file.
@@ -83,7 +85,7 @@ impl std::fmt::Display for RaceError {
             Self::Resume(inner) => write!(f, "--resume: {inner}"),
             Self::BrokenOff { error, .. } => write!(f, "{error}"),
             Self::MetricNotMeasured { metric, reason } => write!(f, "--metric {metric}: {reason}"),
-            Self::Design(inner) => write!(f, "{inner}"),
+            Self::Design(inner) | Self::Unplannable(inner) => write!(f, "{inner}"),
             Self::NotResumable { path, reason } => {
                 write!(f, "--resume: {} {reason}", path.display())
             }
@@ -144,6 +146,7 @@ impl From<RaceError> for Failure {
                 Failure::of_engine(&error, format!("{text}{kept}"))
             }
             RaceError::Save(cause) => Failure::unwritable("--save", &cause),
+            RaceError::Unplannable(_) => Failure::Contender(text),
             RaceError::Record(_) => Failure::Internal(text),
             RaceError::Design(_) | RaceError::MetricNotMeasured { .. } => Failure::Usage(text),
             RaceError::Resume(cause) if cause.is_write_error() => {

@@ -228,6 +228,17 @@ impl PilotedContenders for HarnessContenders<'_> {
         Ok(self.neutral_links().to_vec())
     }
 
+    fn enter_frozen(
+        &mut self,
+        plan: &Plan,
+        race: &BenchmarkRace,
+        interrupts: &Interrupts,
+    ) -> Result<Vec<NeutralLinks>, RaceError> {
+        let placements = placements(plan, race.placements.clone(), None, interrupts)?;
+        HarnessContenders::enter(self, plan, placements).map_err(RaceError::NotStarted)?;
+        Ok(self.neutral_links().to_vec())
+    }
+
     fn known_of(&self, environment: Environment) -> Environment {
         Environment {
             pinned: self.pinned().to_vec(),

@@ -10,6 +10,8 @@ mod error;
 mod harness;
 #[cfg(feature = "reports")]
 mod known_calibration;
+#[cfg(feature = "commands")]
+mod planned;
 mod planning;
 #[cfg(feature = "commands")]
 mod resume;
@@ -33,6 +35,9 @@ pub use harness::harness_benchmark;
 #[cfg(feature = "reports")]
 pub use known_calibration::{CALIBRATION_VARIABLE, calibration_file};
 #[cfg(feature = "commands")]
+pub use planned::{PlannedPart, race_planned, read_plan};
+#[cfg(feature = "commands")]
 pub use resume::{Resumable, ResumeOptions, finish_part, resume_race};
 #[cfg(feature = "commands")]
 pub use shard::{begun_part, settle_shard};
+pub use sitting::PlanUse;

@@ -14,7 +14,7 @@ use super::commands::{self, placements};
 use super::entries::{BenchmarkRace, function_contenders};
 use super::error::{RaceError, RaceOutcome, not_started, take_over_signals};
 use super::harness;
-use super::sitting::Sitting;
+use super::sitting::{PlanUse, Sitting};
 
 /// The contents of a recorded race, where it can be taken up again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,6 +156,7 @@ fn go_on_with(
             interrupts: &interrupts,
             watcher: &mut *watcher,
             spent: Duration::ZERO,
+            use_of_plan: PlanUse::Saved,
         };
         if by_plan {
             sitting.go_on_by_plan(path, run)

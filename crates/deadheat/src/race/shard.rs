@@ -5,8 +5,11 @@ use std::path::Path;
 
 use deadheat_engine::{boot, contents};
 use deadheat_format::read_header;
-use deadheat_model::{Environment, Plan, RaceSettings, RunHeader, ShardNumber, Workload, fnv1a};
+use deadheat_model::{
+    Environment, Plan, RaceSettings, RunHeader, Shard, ShardNumber, Workload, fnv1a,
+};
 
+use super::sitting::PlanUse;
 use crate::exit::Failure;
 
 /// How a scheduler numbers the tasks of a job, by the variables that it sets for each.
@@ -169,11 +172,24 @@ fn seed_of(job: &str) -> u64 {
 }
 
 /// The environment with what tells a host apart and the contents of the programs of its plan, where
-/// that is a part of a race.
-pub(super) fn known_of_part(environment: Environment, plan: &Plan) -> Environment {
-    if plan.design.shard.is_none() {
+/// that is a part of a race, or is written down for other machines.
+pub(super) fn known_of_part(
+    environment: Environment,
+    plan: &Plan,
+    use_of_plan: PlanUse,
+) -> Environment {
+    if plan.design.shard.is_none() && use_of_plan != PlanUse::Save {
         return environment;
     }
+    Environment {
+        boot: boot(),
+        programs: programs_of(plan),
+        ..environment
+    }
+}
+
+/// The programs of a plan, each by its name and the SHA-256 of what it holds here.
+pub(super) fn programs_of(plan: &Plan) -> Vec<(String, String)> {
     let contenders = plan.benchmarks.iter().flat_map(|one| &one.contenders);
     let mut programs: Vec<(String, String)> = Vec::new();
     let mut seen: Vec<(&Path, &[String])> = Vec::new();
@@ -197,21 +213,17 @@ pub(super) fn known_of_part(environment: Environment, plan: &Plan) -> Environmen
             programs.push((name.to_string_lossy().into_owned(), digest));
         }
     }
-    Environment {
-        boot: boot(),
-        programs,
-        ..environment
-    }
+    programs
 }
 
 /// The header of a part that was begun already, in the file that these settings would record it
 /// into; `None` where there is no such file. Another race, or another part, is an error.
 pub fn begun_part(
     save: Option<&Path>,
-    settings: &RaceSettings,
+    part: Option<Shard>,
     command: &[String],
 ) -> Result<Option<RunHeader>, Failure> {
-    let (Some(part), Some(path)) = (settings.part(), save.filter(|path| path.exists())) else {
+    let (Some(part), Some(path)) = (part, save.filter(|path| path.exists())) else {
         return Ok(None);
     };
     let header = read_header(path).map_err(Failure::reading)?;

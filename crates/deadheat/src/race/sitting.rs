@@ -17,6 +17,20 @@ pub(super) struct Sitting<'a> {
     pub(super) watcher: &'a mut dyn Watcher,
     /// Time of the budget that is over already.
     pub(super) spent: Duration,
+    /// What becomes of the plan.
+    pub(super) use_of_plan: PlanUse,
+}
+
+/// Where a plan comes from, and what becomes of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PlanUse {
+    /// It is raced once it is frozen.
+    #[default]
+    Race,
+    /// It is written down and not raced, for other machines or another time.
+    Save,
+    /// It was written down before, and is raced as it is: nothing is piloted, and nothing added.
+    Saved,
 }
 
 /// The end of a sitting that no verdict brought about.
@@ -35,7 +49,19 @@ impl Sitting<'_> {
         save: Option<&Path>,
         folder: &Path,
     ) -> Result<RaceOutcome, RaceError> {
+        if self.use_of_plan == PlanUse::Save
+            && let Some(failure) = failures.first()
+        {
+            let name = &header.plan.benchmarks[failure.benchmark].name;
+            let message = &failure.message;
+            let text = format!("the pilot of '{name}' failed, so it cannot be planned: {message}");
+            return Err(RaceError::Unplannable(text));
+        }
         let (path, mut writer) = record(save, folder, &header)?;
+        if self.use_of_plan == PlanUse::Save {
+            let run = Run::new(header);
+            return Ok(RaceOutcome { run, path });
+        }
         let mut rule = PlannedRule::new(&header);
         let limits = Limits {
             max_replicates: header.plan.max_replicates(),
