@@ -66,13 +66,13 @@ pub fn pack(args: &PackArgs) -> Result<Status, Failure> {
         files.take(file);
     }
     files.packed.sort_by(|a, b| a.name.cmp(&b.name));
-    write_pack(&header, &files.packed, &args.output).map_err(|error| match error.problem {
+    let written = write_pack(&header, &files.packed, &args.output);
+    let bytes = written.map_err(|error| match error.problem {
         FileProblem::CannotWrite(_) | FileProblem::AlreadyExists => {
             Failure::unwritable("--output", &error)
         }
         _ => Failure::reading(error),
     })?;
-    let bytes = std::fs::metadata(&args.output).map_or(0, |found| found.len());
     let mut text = format!("pack in {}, {}:\n", args.output.display(), size(bytes));
     let of_links = |file: &&PackedFile| {
         let mut parts = file.name.components();

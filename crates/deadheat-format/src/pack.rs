@@ -44,7 +44,7 @@ pub fn is_pack(path: &Path) -> Result<bool, FormatError> {
     Ok(first == ZSTD)
 }
 
-/// Writes a plan and its files into a new archive.
+/// Writes a plan and its files into a new archive, and gives back the number of its bytes.
 ///
 /// # Errors
 ///
@@ -53,7 +53,7 @@ pub fn write_pack(
     plan: &RunHeader,
     files: &[PackedFile],
     target: &Path,
-) -> Result<(), FormatError> {
+) -> Result<u64, FormatError> {
     let mut archive = Builder::new(Vec::new());
     let plan = format!("{}\n", header_line(plan));
     let broken = |problem| cannot_write(target)(problem);
@@ -70,7 +70,8 @@ pub fn write_pack(
         io::ErrorKind::AlreadyExists => FileProblem::AlreadyExists.of(target),
         _ => broken(problem),
     });
-    created?.write_all(&packed).map_err(broken)
+    created?.write_all(&packed).map_err(broken)?;
+    Ok(packed.len() as u64)
 }
 
 /// What the archive says of a file; nothing of its time and owner.

@@ -54,7 +54,9 @@ impl Sitting<'_> {
         {
             let name = &header.plan.benchmarks[failure.benchmark].name;
             let message = &failure.message;
-            let text = format!("the pilot of '{name}' failed, so it cannot be planned: {message}");
+            let text = format!(
+                "the pilot of '{name}' failed, so it cannot be planned (--skip leaves it out): {message}"
+            );
             return Err(RaceError::Unplannable(text));
         }
         let (path, mut writer) = record(save, folder, &header)?;
