@@ -124,7 +124,7 @@ validate-bench-diff *options:
 attack *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin attack -- {{options}}
 
-# The workflow of the manual with this action, executed here without a container: green, then red (go install github.com/nektos/act@latest; curl, jq, python3)
+# The workflows of the manual with this action, executed here without a container: green, then red, on one runner and on three (go install github.com/nektos/act@latest; curl, jq, make, python3)
 action:
     action/tests/with_act.sh
 
