@@ -7,7 +7,9 @@
 //! like these holds at every moment at once, and one over these hosts pays for as many moments as
 //! there are parts.
 
-use deadheat_model::{AcrossHosts, Estimate, Host, HostKind, HostRow, Interval, LogRatio, Samples};
+use deadheat_model::{
+    AcrossHosts, Conditions, Estimate, Host, HostKind, HostRow, Interval, LogRatio, Samples,
+};
 use deadheat_stats::dist::{t_critical, t_two_sided_p};
 use deadheat_stats::{
     Call, Clusters, DEFAULT_G, Floor, HostEffect, MIN_BLOCKS, MeanOfHosts, PooledEstimate,
@@ -189,6 +191,7 @@ pub(crate) fn across_hosts(
         HostRow {
             parts: hosts.iter().map(|host| host.shard).collect(),
             cpu: hosts.first().and_then(|host| host.cpu.clone()),
+            conditions: Conditions::of_all(hosts.iter().map(|host| &host.conditions)),
             estimate: Estimate {
                 effect: LogRatio(one.pooled.theta),
                 interval: MeanOfHosts::of_these(&[one.effect(alpha, judged_by.formula)])

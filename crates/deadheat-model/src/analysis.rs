@@ -10,6 +10,7 @@ use crate::plots::Plots;
 use crate::results::ResultSide;
 use crate::rules::{GateHit, Gates};
 use crate::run::{EndReason, LeftOut};
+use crate::shard::Conditions;
 use crate::warning::Warning;
 
 /// One side of a comparison, summarised over all its samples. Values are per iteration, in the unit
@@ -200,6 +201,8 @@ pub struct HostRow {
     pub parts: Vec<u32>,
     /// Its model of processor.
     pub cpu: Option<String>,
+    /// The conditions that it measured under.
+    pub conditions: Conditions,
     /// The effect it showed by itself.
     pub estimate: Estimate,
 }

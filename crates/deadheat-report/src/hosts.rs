@@ -1,13 +1,15 @@
 //! What is told of the hosts of a run that several machines raced.
 
-use deadheat_model::{AcrossHosts, Comparison, HostKind, HostRow};
+use std::collections::HashMap;
+
+use deadheat_model::{AcrossHosts, Comparison, Conditions, HostKind, HostRow};
 
 use crate::cells::{change_cells, interval_head};
 use crate::document::{Kind, Table};
 use crate::enumeration::{enumerated, some_of};
 use crate::glyphs::Glyphs;
 use crate::names::shown;
-use crate::units::{counted, effect, range, spread, two_digits};
+use crate::units::{bytes, counted, effect, range, spread, two_digits};
 
 /// Columns that the model of a processor may take.
 const CPU: usize = 40;
@@ -111,6 +113,83 @@ pub(crate) fn name(host: &HostRow, glyphs: Glyphs) -> String {
         Some(cpu) => format!("{parts}: {}", shown(cpu, CPU, glyphs)),
         None => parts,
     }
+}
+
+/// Things found on a host that are named, and the columns that each may take.
+const FOUND: usize = 4;
+const FOUND_WIDTH: usize = 48;
+
+/// What the container of a host may use, and what was found to disturb measurements there; empty
+/// where nothing was.
+fn found_there(host: &HostRow, glyphs: Glyphs) -> String {
+    let Conditions {
+        limits,
+        disturbances,
+    } = &host.conditions;
+    let mut most: Vec<String> = Vec::new();
+    most.extend(limits.cores.map(|cores| {
+        let count = plain_number(cores);
+        format!("{count} {}", if count == "1" { "core" } else { "cores" })
+    }));
+    most.extend(limits.memory.map(bytes));
+    let mut found: Vec<String> = Vec::new();
+    found.extend((!most.is_empty()).then(|| format!("at most {}", most.join(" and "))));
+    // Whoever made the file may have filled it, so no more are named than have room.
+    found.extend(disturbances.iter().take(FOUND).map(|one| {
+        let text = format!("{} {}", one.name, one.found);
+        shown(text.trim(), FOUND_WIDTH, glyphs)
+    }));
+    let more = disturbances.len().saturating_sub(FOUND);
+    found.extend((more > 0).then(|| format!("{more} more")));
+    found.join(", ")
+}
+
+/// A number with two significant digits, and none where it is whole.
+fn plain_number(value: f64) -> String {
+    if value.fract() == 0.0 && value < 1e9 {
+        format!("{value:.0}")
+    } else {
+        two_digits(value)
+    }
+}
+
+/// Sentences about what was found on hosts, one for all hosts where it was the same.
+const SENTENCES: usize = 8;
+
+/// What was found on the hosts, those of which the same was found in one sentence; none where
+/// nothing was.
+pub(crate) fn found(comparison: &Comparison, glyphs: Glyphs) -> Vec<String> {
+    let Some(across) = &comparison.hosts else {
+        return Vec::new();
+    };
+    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for host in &across.hosts {
+        let found = found_there(host, glyphs);
+        if found.is_empty() {
+            continue;
+        }
+        let place = *places.entry(found.clone()).or_insert(groups.len());
+        if place == groups.len() {
+            groups.push((found, Vec::new()));
+        }
+        groups[place]
+            .1
+            .extend(host.parts.iter().map(u32::to_string));
+    }
+    let all: usize = across.hosts.iter().map(|host| host.parts.len()).sum();
+    let sentence = |(found, parts): &(String, Vec<String>)| match parts.len() {
+        count if count == all => format!("on all hosts: {found}."),
+        1 => format!("on the host of part {}: {found}.", parts[0]),
+        _ => format!("on the hosts of parts {}: {found}.", some_of(parts, PARTS)),
+    };
+    let mut said: Vec<String> = groups.iter().take(SENTENCES).map(sentence).collect();
+    let more = groups.len() - said.len();
+    said.extend((more > 0).then(|| {
+        let more = counted(more as u64, "other thing", "other things");
+        format!("{more} on further hosts.")
+    }));
+    said
 }
 
 /// A row per host; `None` for a run of one.

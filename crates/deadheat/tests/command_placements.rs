@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use deadheat::parts::command_race::CommandRaceSpec;
 use deadheat::parts::engine::{LinkProgram, Unwatched};
-use deadheat::parts::model::{Placing, RaceSettings, Run};
+use deadheat::parts::model::{Conditions, Placing, RaceSettings, Run};
 use deadheat::parts::{
     RaceError, RaceOptions, RaceOutcome, ResumeOptions, race_commands, resume_race,
 };
@@ -103,6 +103,7 @@ done
             shown: 2,
             placements: Some(LinkProgram::new(self.path("helper"))),
             open: false,
+            conditions: Conditions::default(),
         }
     }
 

@@ -13,7 +13,7 @@ use deadheat::parts::{
 
 use crate::exports::ExportArgs;
 use crate::options::{AnswerArgs, SettingsArgs};
-use crate::races::{again, go_on_with_part, placements, resume};
+use crate::races::{again, conditions_of_part, go_on_with_part, placements, resume};
 
 /// How builds are raced and what becomes of the answer.
 #[derive(Clone, Debug, Args)]
@@ -155,6 +155,7 @@ impl BenchOptions {
             shown: self.nocapture,
             placements: placements(settings.placement),
             builds: self.builds.clone(),
+            conditions: conditions_of_part(&settings),
             settings,
             save: self.save.clone(),
             folder: PathBuf::new(),

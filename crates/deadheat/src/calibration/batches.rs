@@ -7,8 +7,8 @@ use deadheat_analysis::{CalibrationTerms, Options, analyse, calibration_race};
 use deadheat_engine::{Inspected, LocalContenders, Progress, Watcher, WorkerProgram};
 use deadheat_format::ScratchFolder;
 use deadheat_model::{
-    Benchmark, CalibrationRace, EndReason, Plan, Program, RaceKind, RaceSettings, Run, RunEnd,
-    TimeLimit,
+    Benchmark, CalibrationRace, Conditions, EndReason, Plan, Program, RaceKind, RaceSettings, Run,
+    RunEnd, TimeLimit,
 };
 
 use super::spec::CalibrationSpec;
@@ -263,6 +263,7 @@ impl<'a> Field<'a> {
             command: Vec::new(),
             placements: None,
             open: false,
+            conditions: Conditions::default(),
         };
         race_commands(whole.ok_or_else(nothing)?, &options, stopwatch)
     }

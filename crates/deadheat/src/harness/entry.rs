@@ -138,6 +138,7 @@ fn worker_race(
         save: arguments.save.clone(),
         folder: PathBuf::new(),
         builds: Vec::new(),
+        conditions: deadheat_model::Conditions::default(),
         placements: LinkProgram::by(
             placement,
             std::env::var_os(PLACEMENTS_VARIABLE).map(PathBuf::from),

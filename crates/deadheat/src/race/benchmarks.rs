@@ -96,7 +96,7 @@ pub fn race_benchmarks(
         plan_for_costs(&mut plan, &costs_ns)?;
     }
     #[cfg(feature = "commands")]
-    let machine = super::shard::known_of_part(machine, &plan);
+    let machine = super::shard::known_of_part(machine, &plan, &race.conditions);
     let header = RunHeader {
         command: race.command.clone(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),

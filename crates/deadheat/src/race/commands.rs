@@ -8,7 +8,9 @@ use deadheat_engine::{
     Clock, CommandContenders, CommandOptions, Contenders, EngineError, Interrupts, LinkProgram,
     OsClock, Placements, Watcher, environment, unix_seconds,
 };
-use deadheat_model::{CounterAccess, Environment, Metric, NeutralLinks, Origin, Plan, RunHeader};
+use deadheat_model::{
+    Conditions, CounterAccess, Environment, Metric, NeutralLinks, Origin, Plan, RunHeader,
+};
 
 use super::error::{RaceError, RaceOutcome, not_started, take_over_signals};
 use super::known_calibration::known;
@@ -36,6 +38,8 @@ pub struct RaceOptions {
     /// True if nobody said how many replicates there are at most: commands that take little time
     /// then get more than the plan has.
     pub open: bool,
+    /// The conditions that this host measures under, where it races a part.
+    pub conditions: Conditions,
 }
 
 /// Replicates of a benchmark on the user's own links, beside neutral ones.
@@ -54,7 +58,7 @@ pub fn race_commands(
     let placements = placements(&plan, options.placements.clone(), None, &interrupts)?;
     machine.neutral_links = placements.neutral_links().to_vec();
     machine.calibration = known(&machine, &plan);
-    machine = known_of_part(machine, &plan);
+    machine = known_of_part(machine, &plan, &options.conditions);
     add_own_links(&mut plan, OWN_LINK_REPLICATES, |of| placements.possible(of));
     let mut contenders = contenders(&plan, options.shown, true, &interrupts)?;
     let mut header = RunHeader {

@@ -8,7 +8,7 @@ use deadheat_engine::{
     Interrupts, LinkProgram, Moment, WorkerProgram,
 };
 use deadheat_model::{
-    Benchmark, Environment, Front, LeftOut, LeftOutReason, Metric, NeutralLinks, Plan,
+    Benchmark, Conditions, Environment, Front, LeftOut, LeftOutReason, Metric, NeutralLinks, Plan,
     RaceSettings, RulesOfSome,
 };
 
@@ -36,6 +36,8 @@ pub struct BenchmarkRace {
     pub placements: Option<LinkProgram>,
     /// The way of each side to be built, where these are two; else empty.
     pub builds: Vec<String>,
+    /// The conditions that this host measures under, where it races a part.
+    pub conditions: Conditions,
 }
 
 /// A benchmark that a bench target offers to race.

@@ -5,7 +5,9 @@ use std::path::Path;
 
 use deadheat_engine::{boot, contents};
 use deadheat_format::read_header;
-use deadheat_model::{Environment, Plan, RaceSettings, RunHeader, ShardNumber, Workload, fnv1a};
+use deadheat_model::{
+    Conditions, Environment, Plan, RaceSettings, RunHeader, ShardNumber, Workload, fnv1a,
+};
 
 use crate::exit::Failure;
 
@@ -168,9 +170,13 @@ fn seed_of(job: &str) -> u64 {
     (hash ^ (hash >> 32)) & 0xffff_ffff
 }
 
-/// The environment with what tells a host apart and the contents of the programs of its plan, where
-/// that is a part of a race.
-pub(super) fn known_of_part(environment: Environment, plan: &Plan) -> Environment {
+/// The environment with what tells a host apart, its conditions, and the contents of the programs of
+/// its plan, where that is a part of a race.
+pub(super) fn known_of_part(
+    environment: Environment,
+    plan: &Plan,
+    conditions: &Conditions,
+) -> Environment {
     if plan.design.shard.is_none() {
         return environment;
     }
@@ -199,6 +205,7 @@ pub(super) fn known_of_part(environment: Environment, plan: &Plan) -> Environmen
     }
     Environment {
         boot: boot(),
+        conditions: conditions.clone(),
         programs,
         ..environment
     }

@@ -303,6 +303,35 @@ struct HostRow {
     confidence: Nullable<Confidence>,
     /// Replicates it rests on.
     replicates: AtLeastOne,
+    /// What its container may use; absent where nothing limits it.
+    #[serde(default)]
+    limits: Optional<HostLimits>,
+    /// What disturbed measurements there when its part began; absent where
+    /// nothing did, or nobody looked.
+    #[serde(default)]
+    disturbances: Optional<Vec<Disturbance>>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+struct HostLimits {
+    /// Cores' worth of time; absent where nothing limits it.
+    #[serde(default)]
+    cores: Optional<Amount>,
+    /// Bytes of memory; absent where nothing limits it.
+    #[serde(default)]
+    memory: Optional<u64>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+struct Disturbance {
+    /// Its short name, as `deadheat doctor` has it.
+    name: String,
+    /// What was found of it.
+    found: String,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
