@@ -165,7 +165,7 @@ fn what_was_found_on_a_host_is_said_and_nothing_in_it_does_harm() {
     for part in [
         "on the host of part 2: at most 0.50 cores, ",
         "49996 more.",
-        "on the host of part 3: at most 1.0 GiB, load 2.4 tasks a core.",
+        "on the host of part 3: at most 1.0 GiB, load (2.4 tasks a core).",
     ] {
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words.contains(part), "{part}: {text}");
@@ -179,6 +179,33 @@ fn what_was_found_on_a_host_is_said_and_nothing_in_it_does_harm() {
     says_of_itself(&track, &files[2], json!({"cores": 0}), none);
     let refused = merged(&track, &files, &[]);
     refused.fails_with(4, &["part-3.jsonl:1: ", "cores that a container may use"]);
+}
+
+#[test]
+fn each_host_of_a_race_with_controls_says_what_its_own_shows() {
+    let track = Track::new();
+    let files: Vec<String> = (1..=3)
+        .map(|index| {
+            part(&track, &format!("{index}/3"), &["--control"], &PAIR).succeeds();
+            let file = format!("part-{index}.jsonl");
+            moved_to(&track, &file, &format!("boot {index}"));
+            file
+        })
+        .collect();
+    let answer = merged(&track, &files, &["--json"]).json();
+    let rows = answer["benchmarks"][0]["hosts"]["hosts"]
+        .as_array()
+        .unwrap();
+    assert_eq!(rows.len(), 3);
+    for row in rows {
+        assert!(row["left_out"].is_boolean(), "{row}");
+        assert!(row["control"]["change"].is_number(), "{row}");
+        // The hosts share 1 %.
+        let sure = row["control"]["confidence"].as_f64().unwrap();
+        assert!((sure - (1.0 - 0.01 / 3.0)).abs() < 1e-9, "{sure}");
+    }
+    let full = merged(&track, &files, &["-v"]);
+    says(&full, 0, &["replicates control"]);
 }
 
 #[test]

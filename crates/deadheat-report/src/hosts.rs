@@ -21,6 +21,7 @@ pub(crate) fn sentences(comparison: &Comparison, glyphs: Glyphs) -> Vec<String> 
         return Vec::new();
     };
     let mut said = vec![whom(across, glyphs)];
+    said.extend(left_out(across, glyphs));
     said.extend(kinds_apart(&across.kinds, glyphs));
     said.extend(missing(across));
     said
@@ -30,21 +31,60 @@ pub(crate) fn sentences(comparison: &Comparison, glyphs: Glyphs) -> Vec<String> 
 /// raced on the fewest.
 pub(crate) fn of_suite(comparisons: &[Comparison]) -> Vec<String> {
     let across = comparisons.iter().filter_map(|one| one.hosts.as_ref());
-    let Some(across) = across.min_by_key(|across| across.hosts.len()) else {
+    let Some(across) = across.min_by_key(|across| across.kept().count()) else {
         return Vec::new();
     };
     let mut said = vec![format!("{}.", scope(across, "each speaks"))];
+    let without = |one: &&Comparison| {
+        let across = one.hosts.as_ref();
+        across.is_some_and(|across| across.hosts.iter().any(|host| host.left_out))
+    };
+    let without = comparisons.iter().filter(without).count();
+    said.extend((without > 0).then(|| {
+        let count = counted(without as u64, "comparison does", "comparisons do");
+        format!("{count} without hosts whose control is told apart.")
+    }));
     said.extend(missing(across));
     said
 }
 
 /// The hosts that a verdict speaks of; `begins` is how the sentence does.
 fn scope(across: &AcrossHosts, begins: &str) -> String {
-    let count = across.hosts.len();
+    let count = across.kept().count();
     match (across.like_these, count) {
         (true, _) => format!("{begins} of hosts like these {count}"),
         (false, 1) => format!("{begins} of this host, and of no others"),
         (false, _) => format!("{begins} of these {count} hosts, and of no others"),
+    }
+}
+
+/// The hosts whose control is told apart, with what it shows, and whether they are left out by that.
+fn left_out(across: &AcrossHosts, glyphs: Glyphs) -> Option<String> {
+    let told: Vec<&HostRow> = across.told_apart().collect();
+    let named = |host: &&HostRow| {
+        let parts: Vec<String> = host.parts.iter().map(u32::to_string).collect();
+        let word = if parts.len() == 1 { "part" } else { "parts" };
+        let estimate = host.control.as_ref().map(|control| &control.estimate);
+        let [change, ends] = change_cells(estimate, glyphs);
+        format!("{word} {}, {change} {ends}", some_of(&parts, PARTS))
+    };
+    let mut names: Vec<String> = told.iter().take(PARTS).map(named).collect();
+    let more = told.len() - names.len();
+    names.extend((more > 0).then(|| format!("{more} more")));
+    let names = names.join("; ");
+    let all = across.hosts.len();
+    match (told.len(), told.iter().any(|host| host.left_out)) {
+        (0, _) => None,
+        (1, true) => Some(format!(
+            "1 host of {all} is left out, its control told apart: {names}."
+        )),
+        (count, true) => Some(format!(
+            "{count} hosts of {all} are left out, their controls told apart: {names}."
+        )),
+        (count, false) => Some(format!(
+            "on {count} of {all} hosts the control is told apart, too many to leave them out, so none \
+             is: {names}."
+        )),
     }
 }
 
@@ -136,8 +176,11 @@ fn found_there(host: &HostRow, glyphs: Glyphs) -> String {
     found.extend((!most.is_empty()).then(|| format!("at most {}", most.join(" and "))));
     // Whoever made the file may have filled it, so no more are named than have room.
     found.extend(disturbances.iter().take(FOUND).map(|one| {
-        let text = format!("{} {}", one.name, one.found);
-        shown(text.trim(), FOUND_WIDTH, glyphs)
+        let name = shown(&one.name, FOUND_WIDTH, glyphs);
+        match one.found.as_str() {
+            "" => name,
+            found => format!("{name} ({})", shown(found, FOUND_WIDTH, glyphs)),
+        }
     }));
     let more = disturbances.len().saturating_sub(FOUND);
     found.extend((more > 0).then(|| format!("{more} more")));
@@ -192,23 +235,45 @@ pub(crate) fn found(comparison: &Comparison, glyphs: Glyphs) -> Vec<String> {
     said
 }
 
+/// The head of the column of controls.
+pub(crate) const CONTROL: &str = "control";
+
+/// Returns true if any host has a control that can be judged.
+pub(crate) fn has_controls(across: &AcrossHosts) -> bool {
+    across.hosts.iter().any(|host| host.control.is_some())
+}
+
+/// The change that the control of a host shows, and whether the host is left out by that.
+pub(crate) fn control(host: &HostRow, glyphs: Glyphs) -> String {
+    let Some(control) = &host.control else {
+        return glyphs.nothing().to_owned();
+    };
+    let [change, _] = change_cells(Some(&control.estimate), glyphs);
+    match (host.left_out, control.separated) {
+        (true, _) => format!("left out: {change}"),
+        (false, true) => format!("told apart: {change}"),
+        (false, false) => change,
+    }
+}
+
 /// A row per host; `None` for a run of one.
 pub(crate) fn table<'a>(comparison: &Comparison, glyphs: Glyphs) -> Option<Table<'a>> {
     let across = comparison.hosts.as_ref()?;
-    let mut table = Table::new(
-        Kind::Words,
-        [
-            "part: host".to_owned(),
-            "change".to_owned(),
-            interval_head([comparison.coverage()].into_iter()),
-            "replicates".to_owned(),
-        ],
-    );
+    let mut heads = vec![
+        "part: host".to_owned(),
+        "change".to_owned(),
+        interval_head([comparison.coverage()].into_iter()),
+        "replicates".to_owned(),
+    ];
+    let controlled = has_controls(across);
+    heads.extend(controlled.then(|| CONTROL.to_owned()));
+    let mut table = Table::new(Kind::Words, heads);
     table.caption = "Hosts, each by itself".to_owned();
     for host in &across.hosts {
         let mut cells = vec![name(host, glyphs)];
         cells.extend(change_cells(Some(&host.estimate), glyphs));
         cells.push(host.estimate.replicates.to_string());
+        cells.extend(controlled.then(|| control(host, glyphs)));
         table.rows.push(cells.into());
     }
     Some(table)

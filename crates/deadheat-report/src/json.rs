@@ -301,7 +301,10 @@ fn hosts(across: &AcrossHosts) -> Object {
         let object = Object::new()
             .with("parts", parts(&host.parts))
             .with_some("cpu", host.cpu.as_ref());
-        let object = estimated(object, &host.estimate).with("replicates", host.estimate.replicates);
+        let object = estimated(object, &host.estimate)
+            .with("replicates", host.estimate.replicates)
+            .with("left_out", host.left_out)
+            .with_some("control", host.control.as_ref().map(control));
         let Limits { cores, memory } = host.conditions.limits;
         let limits = Object::new()
             .with_some("cores", cores)

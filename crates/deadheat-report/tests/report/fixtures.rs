@@ -402,6 +402,8 @@ pub fn over_hosts() -> Analysis {
             replicates: 10,
             ..estimate(change, 0.004)
         },
+        control: None,
+        left_out: false,
     };
     let kind = |cpu: &str, change: f64| HostKind {
         cpu: cpu.to_owned(),
@@ -451,6 +453,27 @@ pub fn over_two_hosts() -> Analysis {
         across.hosts.truncate(2);
     }
     two
+}
+
+/// The same of six hosts with controls, of which one is told apart and left out; with `many`, three
+/// are told apart and none is left out.
+pub fn over_controlled_hosts(many: bool) -> Analysis {
+    let mut six = over_hosts();
+    if let Some(across) = &mut six.comparisons[0].hosts {
+        across.kinds.clear();
+        for host in &mut across.hosts {
+            let separated = host.parts == [3] || (many && host.parts[0] > 4);
+            host.control = Some(Control {
+                estimate: estimate(if separated { 0.021 } else { 0.001 }, 0.006),
+                separated,
+            });
+            host.left_out = separated && !many;
+        }
+        if !many {
+            across.hosts[5].control = None;
+        }
+    }
+    six
 }
 
 /// A race on a machine whose cores were taken, with waiting taken out.
@@ -873,6 +896,8 @@ pub fn everything() -> Vec<Analysis> {
         placed_suite(),
         over_hosts(),
         over_two_hosts(),
+        over_controlled_hosts(false),
+        over_controlled_hosts(true),
         without_waiting(),
         of_a_quantile(Some(Verdict::Slower), 0.032),
         with_controls(),
