@@ -17,7 +17,7 @@ use deadheat::parts::{
 
 use crate::exports::ExportArgs;
 use crate::options::AnswerArgs;
-use crate::races::{again, placements, tell_of_one};
+use crate::races::{again, conditions_of_part, placements, tell_of_one};
 
 /// Shown at the end of `deadheat plan --help`.
 pub const EXAMPLES: &str = "\
@@ -156,6 +156,7 @@ impl Planned {
                 placements: placements(settings.placement),
                 open: false,
                 use_of_plan: PlanUse::Saved,
+                conditions: conditions_of_part(&settings),
             },
             timeout,
         };
