@@ -88,7 +88,8 @@ class Race:
             for function in self._functions:
                 both.run(function(*([self._input(0)] if self._input else [])))
             return None
-        result = race(*self._functions, input=self._input, margin=margin, **self._settings)
+        baseline, candidate = self._functions
+        result = race(baseline, candidate, self._input, margin=margin, **self._settings)
         node.user_properties.append(("deadheat", result.sentence))
         if result.verdict in broken:
             raise TooSlow(result.sentence)

@@ -53,6 +53,9 @@ def packed(functions: dict[str, Callable[..., Any]], rest: dict[str, Any]) -> by
     they use. All others go by their import path, so the worker has the module, and no copies.
     """
     for role, function in functions.items():
+        module = sys.modules.get(getattr(function, "__module__", None) or "")
+        if module is not None and not importable(module.__name__):
+            cloudpickle.register_pickle_by_value(module)
         # A file that is open for reading would be sent as the text that it holds.
         for whence, value in held_by(function):
             if isinstance(value, io.IOBase) and not by_path(function):
@@ -84,6 +87,12 @@ def refusal(function: Callable[..., Any], whence: str, value: Any) -> str:
     else:
         way_out = WAYS_OUT.get(kind, OTHERWISE)
     return f"{name} uses {whence}, which cannot be sent to a fresh process ({kind}): {way_out}"
+
+
+def importable(module: str) -> bool:
+    """Returns whether a fresh process would find a module; a test file need not be on the path."""
+    top = module.partition(".")[0]
+    return any(finder.find_spec(top, None) is not None for finder in sys.meta_path)
 
 
 def by_path(function: Callable[..., Any]) -> bool:

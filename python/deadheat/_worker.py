@@ -60,7 +60,7 @@ def described(error: BaseException, seed: int | None) -> str:
 
     said = "".join(traceback.format_exception_only(type(error), error)).strip()
     if isinstance(error, SystemExit):
-        said = f"sys.exit was called: {said}"
+        said = f"the function calls sys.exit({error.code!r})"
     # Functions that were sent by value have lost the name of their file.
     where = [
         f"{frame.filename}:{frame.lineno} in {frame.name}".replace("<dynamic-code>:", "line ")
