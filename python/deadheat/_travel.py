@@ -6,7 +6,6 @@ import importlib
 import inspect
 import io
 import os
-import pickle
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -122,7 +121,7 @@ SCRIPT = """\
 import sys
 sys.path[:] = {path!r}
 import deadheat
-from deadheat._travel import serve_packed
+from deadheat._worker import serve_packed
 serve_packed({file!r})
 """
 
@@ -133,20 +132,3 @@ def script_for(file: str) -> str:
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     path = [entry or os.getcwd() for entry in sys.path]
     return SCRIPT.format(path=path if package in path else [*path, package], file=file)
-
-
-def serve_packed(file: str) -> None:
-    """Races the functions of a file, as a worker."""
-    from deadheat._benchmarks import Benchmark, channel
-    from deadheat._worker import serve
-
-    if channel is None:
-        raise UsageError("this file is for workers of deadheat")
-    with open(file, "rb") as packed_file:
-        found = pickle.load(packed_file)
-    functions = found["functions"]
-    make = functions.pop("input", None)
-    names = found["names"]
-    contenders = dict(zip(names, functions.values()))
-    name = found["benchmark"]
-    serve(channel, {name: Benchmark(name, contenders, input=make, **found["options"])})

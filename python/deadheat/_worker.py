@@ -9,6 +9,7 @@ from time import sleep
 
 from deadheat import __version__
 from deadheat._channel import Channel, PeerGone
+from deadheat._errors import UsageError
 from deadheat._timing import METRICS, Contender, Instruments, has_children
 
 TYPE_CHECKING = False
@@ -46,6 +47,22 @@ def serve(channel: Channel, benchmarks: Mapping[str, Benchmark]) -> NoReturn:
         channel.reply(*reply)
         if reply[0] == "failed":
             channel.end()
+
+
+def serve_packed(file: str) -> NoReturn:
+    """Races the functions that a file brings, packed by `deadheat.race`."""
+    from _pickle import load
+
+    from deadheat._benchmarks import Benchmark, channel
+
+    if channel is None:
+        raise UsageError("this file is for workers of deadheat")
+    with open(file, "rb") as packed:
+        found = load(packed)
+    functions, name = found["functions"], found["benchmark"]
+    make = functions.pop("input", None)
+    contenders = dict(zip(found["names"], functions.values()))
+    serve(channel, {name: Benchmark(name, contenders, input=make, **found["options"])})
 
 
 def worker_name() -> str:
