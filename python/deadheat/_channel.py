@@ -122,9 +122,24 @@ def claim() -> Channel | None:
         os.register_at_fork(after_in_child=end_with_parent)
     if BATON in os.environ:
         share_hash_seed()
+    # Before the functions and their constants are made.
+    held.extend(hold_heap(len(os.environ.get("DEADHEAT_PADDING", ""))))
     descriptors = [int(number) for number in os.environ.pop(WORKER).split(",")]
     baton = [int(number) for number in os.environ.pop(BATON, "").split(",") if number]
     return Channel(descriptors, baton)
+
+
+def hold_heap(number: int) -> list[Any]:
+    """Holds that many bytes, and small objects of every size, so that what comes after lies at
+    other places of the heap: Python keeps small objects in pools of its own."""
+    held: list[Any] = [bytearray(number)]
+    for size in range(16, 512, 16):
+        number = (number * 1_103_515_245 + 12_345) % 2**31
+        held.append([bytes(size) for _ in range((number >> 16) % 64)])
+    return held
+
+
+held: list[Any] = []
 
 
 def end_with_parent() -> None:

@@ -8,7 +8,7 @@ import sys
 from time import sleep
 
 from deadheat import __version__
-from deadheat._channel import Channel, PeerGone
+from deadheat._channel import Channel, PeerGone, hold_heap
 from deadheat._errors import UsageError
 from deadheat._timing import METRICS, Contender, Instruments, has_children
 
@@ -286,13 +286,3 @@ def nothing_at_all(*_: Any, **__: Any) -> None:
 
 async def nothing_async(*_: Any, **__: Any) -> None:
     pass
-
-
-def hold_heap(number: int) -> list[Any]:
-    """Holds that many bytes, and small objects of every size, so that what comes after lies at
-    other places of the heap: Python keeps small objects in pools of its own."""
-    held: list[Any] = [bytearray(number)]
-    for size in range(16, 512, 16):
-        number = (number * 1_103_515_245 + 12_345) % 2**31
-        held.append([bytes(size) for _ in range((number >> 16) % 64)])
-    return held

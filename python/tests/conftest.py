@@ -6,18 +6,23 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).resolve().parents[1]
-REPOSITORY = PACKAGE.parent
+import deadheat
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+# A folder with the package that is tested and no other.
+LIBRARY = tempfile.TemporaryDirectory(prefix="deadheat-tested-")
+Path(LIBRARY.name, "deadheat").symlink_to(Path(deadheat.__file__).parent)
 
 
 def environment(**more: str) -> dict[str, str]:
-    """That of a process which has the package of this checkout."""
-    path = os.pathsep.join([str(PACKAGE), *filter(None, [os.environ.get("PYTHONPATH")])])
-    return {**os.environ, "PYTHONPATH": path, "NO_COLOR": "1", **more}
+    """That of a process, of whatever Python, which has the package that is tested."""
+    return {**os.environ, "PYTHONPATH": LIBRARY.name, "NO_COLOR": "1", **more}
 
 
 class Worker:
