@@ -131,12 +131,19 @@ def claim() -> Channel | None:
 
 def hold_heap(number: int) -> list[Any]:
     """Holds that many bytes, and small objects of every size, so that what comes after lies at
-    other places of the heap: Python keeps small objects in pools of its own."""
-    held: list[Any] = [bytearray(number)]
-    for size in range(16, 512, 16):
+    other places of the heap: Python keeps small objects in pools of its own, by sixteen bytes."""
+    kept: list[Any] = [bytearray(number)]
+    for step in range(32):
         number = (number * 1_103_515_245 + 12_345) % 2**31
-        held.append([bytes(size) for _ in range((number >> 16) % 64)])
-    return held
+        kept.append([small_object(step) for _ in range((number >> 16) % 64)])
+    return kept
+
+
+def small_object(step: int) -> object:
+    """A new object of 16 · (step + 1) bytes."""
+    if step < 2:
+        return step / 3 if step else object()
+    return bytes(16 * step - 24)
 
 
 held: list[Any] = []

@@ -188,6 +188,8 @@ class Session:
             if os.getpid() != process:
                 os.write(tell, b"\1")
                 os._exit(1)
+        if hasattr(contender.kept, "__await__"):
+            raise TypeError("the function is not async itself, and returns what must be awaited")
         forked = False
         if has_children():
             sleep(0.1)

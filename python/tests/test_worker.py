@@ -428,3 +428,46 @@ def test_a_file_with_a_first_line_for_the_shell_is_a_program_with_benchmarks(tmp
     )
     assert done.returncode == 0, done.stderr
     assert "6 replicates" in done.stdout
+
+
+@LINUX
+def test_two_interpreters_share_a_hash_seed_in_a_race(tmp_path):
+    (tmp_path / "bench_it.py").write_text(
+        "import os\nimport deadheat\n"
+        "with open('hashes', 'a') as log: print(hash('x'), os.getpid(), file=log)\n"
+        "@deadheat.benchmark\ndef f(): pass\ndeadheat.suite()\n"
+    )
+    command = f"{sys.executable} bench_it.py"
+    subprocess.run(
+        [sys.executable, "-m", "deadheat", "bench", command, command, *FEW],
+        cwd=tmp_path,
+        env=environment(),
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
+    hashes = [line.split()[0] for line in (tmp_path / "hashes").read_text().splitlines()]
+    shared = [number for number in set(hashes) if hashes.count(number) >= 2]
+    # Six replicates and a pilot; the processes that list benchmarks draw for themselves.
+    assert len(shared) >= 5
+    assert sum(hashes.count(number) for number in shared) >= 14
+
+
+def test_an_environment_without_the_package_is_told(tmp_path):
+    (tmp_path / "bench_it.py").write_text("import deadheat_that_is_not_there\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "deadheat", "bench", f"{sys.executable} bench_it.py"],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode != 0
+    assert "No module named 'deadheat_that_is_not_there'" in done.stderr
+
+
+def test_what_returns_a_coroutine_and_is_not_async_is_refused(worker):
+    spoken = worker("async def a(): pass\n@deadheat.benchmark\ndef f(): return a()")
+    spoken.heard()
+    spoken.prepare("f")
+    said = spoken.ask("smoke", seed=1)["failed"]["problem"]["panicked"]
+    assert "must be awaited" in said
