@@ -29,20 +29,20 @@ OTHERWISE = (
 
 def resolved(function: Callable[..., Any] | str, role: str) -> Callable[..., Any]:
     """The function itself, or that of an import path such as `"package.module:function"`."""
-    if not isinstance(function, str):
-        if not callable(function):
-            raise UsageError(f"{role} is no function but {type(function).__name__}")
-        return function
-    module, colon, name = function.partition(":")
-    if not colon:
-        module, _, name = function.rpartition(".")
-    try:
-        found: Any = importlib.import_module(module)
-        for part in name.split("."):
-            found = getattr(found, part)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise UsageError(f"{role}: there is no function {function!r} ({error})") from None
-    return resolved(found, role) if callable(found) else resolved(None, role)  # type: ignore[arg-type]
+    found: Any = function
+    if isinstance(function, str):
+        module, colon, name = function.partition(":")
+        if not colon:
+            module, _, name = function.rpartition(".")
+        try:
+            found = importlib.import_module(module)
+            for part in name.split("."):
+                found = getattr(found, part)
+        except (ImportError, AttributeError, ValueError) as error:
+            raise UsageError(f"{role}: there is no function {function!r} ({error})") from None
+    if not callable(found):
+        raise UsageError(f"{role} is no function but {type(found).__name__}")
+    return found  # type: ignore[no-any-return]
 
 
 def packed(functions: dict[str, Callable[..., Any]], rest: dict[str, Any]) -> bytes:
@@ -51,7 +51,8 @@ def packed(functions: dict[str, Callable[..., Any]], rest: dict[str, Any]) -> by
     Functions of `__main__`, lambdas and inner functions are pickled by value, with the globals
     they use. All others go by their import path, so the worker has the module, and no copies.
     """
-    for role, function in functions.items():
+    checks = {role: check for role, check in rest["options"].items() if callable(check)}
+    for role, function in (functions | checks).items():
         module = sys.modules.get(getattr(function, "__module__", None) or "")
         if module is not None and not importable(module.__name__):
             cloudpickle.register_pickle_by_value(module)
@@ -110,7 +111,10 @@ def held_by(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
         inner = inner.__func__
     if not inspect.isfunction(inner):
         return
-    found = inspect.getclosurevars(inner)
+    try:
+        found = inspect.getclosurevars(inner)
+    except ValueError:
+        return  # A variable around it has no value yet.
     yield from ((f"the variable {name!r}", value) for name, value in found.nonlocals.items())
     yield from ((f"the global {name!r}", value) for name, value in found.globals.items())
     yield from (("a default value", value) for value in inner.__defaults__ or ())
@@ -128,7 +132,6 @@ serve_packed({file!r})
 
 def script_for(file: str) -> str:
     """The text of a script that serves the packed functions of a file."""
-    # An empty entry is the folder that this process is in.
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    path = [entry or os.getcwd() for entry in sys.path]
+    path = [os.path.abspath(entry) for entry in sys.path]
     return SCRIPT.format(path=path if package in path else [*path, package], file=file)

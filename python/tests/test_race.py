@@ -298,3 +298,17 @@ spec.loader.exec_module(hidden)
 print(deadheat.race(hidden.f, hidden.g, max_replicates=6, blocks=4).candidate.name)
 """)
     assert done.stdout == "g\n", done.stderr
+
+
+def test_a_check_of_outputs_must_travel_too():
+    log = Path(os.devnull).open("w")  # noqa: SIM115
+    with log, pytest.raises(deadheat.CannotTravel, match="check_outputs: "):
+        deadheat.race(thousand, two_thousand, check_outputs=lambda a, b: print(a, file=log) or True)
+
+
+def test_a_function_that_calls_itself_travels():
+    def factorial(n):
+        return n * factorial(n - 1) if n else 1
+
+    result = deadheat.race(factorial, abs, input=lambda seed: seed % 50, **FEW)
+    assert result.verdict is not None
