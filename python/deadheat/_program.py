@@ -1,0 +1,78 @@
+"""The program `deadheat`, which the wheel brings along: where it is, and how it is run."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Sequence
+
+from deadheat._errors import ProgramNotFound, RaceFailed, UsageError
+
+NAME = "deadheat.exe" if sys.platform == "win32" else "deadheat"
+# Seconds that deadheat has to clean up when it is interrupted.
+PATIENCE = 10
+
+
+def find_program() -> str:
+    """Returns the path of the program: that beside this Python, or else that on PATH."""
+    schemes = [sysconfig.get_default_scheme(), sysconfig.get_preferred_scheme("user")]
+    folders = [sysconfig.get_path("scripts", scheme) for scheme in schemes]
+    # `pip install --target DIR` puts it below the packages.
+    folders.append(os.path.join(os.path.dirname(os.path.dirname(__file__)), "bin"))
+    for folder in folders:
+        path = os.path.join(folder, NAME)
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            return path
+    path_found = shutil.which(NAME)
+    if path_found is None:
+        looked = ", ".join(dict.fromkeys(folders))
+        raise ProgramNotFound(
+            f"the program 'deadheat' is neither in {looked} nor on PATH; "
+            "`pip install deadheat` brings it along"
+        )
+    return path_found
+
+
+def quoted(words: Sequence[str]) -> str:
+    """The words of a command as one, as `deadheat bench` takes it."""
+    return shlex.join(words)
+
+
+def run(arguments: Sequence[str]) -> str:
+    """Runs the program and returns what it prints.
+
+    Raises `UsageError` for arguments that it refuses and `RaceFailed` for all else, in its words.
+    A Ctrl-C is handed on to it, and awaited, so that it leaves nothing behind.
+    """
+    process = subprocess.Popen(
+        [find_program(), *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        # A Ctrl-C in the terminal reaches this process alone.
+        start_new_session=True,
+    )
+    try:
+        answer, said = process.communicate()
+    except BaseException:
+        process.send_signal(signal.SIGINT)
+        try:
+            process.communicate(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+        raise
+    said = said.strip().removeprefix("error: ")
+    if process.returncode == 2:
+        raise UsageError(said.split("\n\nUsage:")[0])
+    # 1: a gate that the user asked for; the answer is there.
+    if process.returncode not in (0, 1) and not answer:
+        raise RaceFailed(said or f"deadheat ended with exit code {process.returncode}")
+    return answer

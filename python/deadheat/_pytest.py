@@ -1,0 +1,98 @@
+"""Races as tests: the fixture `race` and the option `--deadheat`.
+
+pytest imports this in every run, so it imports the rest of the package only where a test races.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from deadheat import Result
+
+Function = Callable[..., Any]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("deadheat")
+    group.addoption(
+        "--deadheat",
+        choices=["off", "smoke", "full"],
+        default="off",
+        help="tests that race: skip them (off), call each function once (smoke), or race (full)",
+    )
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    # Properties come along from the processes of xdist as well.
+    races = [
+        f"{report.nodeid}: {told['deadheat']}"
+        for report in terminalreporter.stats.get("passed", [])
+        if "deadheat" in (told := dict(report.user_properties)) and told["deadheat-open"]
+    ]
+    if races:
+        terminalreporter.section("deadheat: open")
+        for line in races:
+            terminalreporter.write_line(line)
+
+
+@pytest.fixture
+def race(request: pytest.FixtureRequest) -> Callable[..., Race]:
+    """Races two functions: `race(baseline, candidate, input=…).not_slower("2%")`.
+
+    Everything else is handed on to `deadheat.race`.
+    """
+    if request.config.getoption("--deadheat") == "off":
+        pytest.skip("races are off; --deadheat=full races, --deadheat=smoke calls once")
+    return partial(Race, request)
+
+
+class Race:
+    """A race that takes place when it is said what must hold."""
+
+    def __init__(
+        self,
+        request: pytest.FixtureRequest,
+        baseline: Function,
+        candidate: Function,
+        input: Function | None = None,
+        **settings: Any,
+    ) -> None:
+        self._request = request
+        self._functions = [baseline, candidate]
+        self._input = input
+        self._settings = settings
+
+    def not_slower(self, margin: str | float = "1%") -> Result | None:
+        """Fails the test if the candidate is slower and no dead heat within the margin, with the
+        sentence of the verdict. Returns the result, or None where functions are called once."""
+        __tracebackhide__ = True
+        return self._judge(margin, {"slower"})
+
+    def faster(self, margin: str | float = "1%") -> Result | None:
+        """Fails the test if the candidate is slower, or a dead heat within the margin."""
+        __tracebackhide__ = True
+        return self._judge(margin, {"slower", "equivalent"})
+
+    def _judge(self, margin: str | float, broken: set[str]) -> Result | None:
+        __tracebackhide__ = True
+        from deadheat import TooSlow, race
+        from deadheat._benchmarks import Benchmark, named
+
+        node, config = self._request.node, self._request.config
+        if config.getoption("--deadheat") == "smoke":
+            both = Benchmark(node.name, named(self._functions))
+            for function in self._functions:
+                both.run(function(*([self._input(0)] if self._input else [])))
+            return None
+        baseline, candidate = self._functions
+        result = race(baseline, candidate, self._input, margin=margin, **self._settings)
+        is_open = result.verdict in (None, "inconclusive")
+        node.user_properties += [("deadheat", result.sentence), ("deadheat-open", is_open)]
+        if result.verdict in broken:
+            raise TooSlow(result.sentence)
+        return result

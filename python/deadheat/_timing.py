@@ -1,0 +1,187 @@
+"""Samples: a batch of calls, timed as one, and what the system tells of it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from itertools import repeat
+from time import perf_counter_ns, process_time_ns, thread_time_ns
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from deadheat._benchmarks import Benchmark
+
+try:
+    import resource
+
+    # Only Linux counts by threads.
+    RUSAGE_THREAD: int | None = resource.RUSAGE_THREAD
+except (ImportError, AttributeError):
+    RUSAGE_THREAD = None
+
+METRICS = ["wall_ns", "cpu_ns"]
+if RUSAGE_THREAD is not None:
+    METRICS += ["minor_faults", "major_faults", "voluntary_switches", "involuntary_switches"]
+    METRICS += ["run_delay_ns"]
+
+# Calls in a row between two steps of the loop.
+UNROLLED = 16
+
+# The last call is the one whose answer is kept, and dropped when the time is taken.
+LOOP = """
+{define} sample(function, given, last, rounds, rest, clock{names}):
+    begun = clock()
+    for _ in rounds:
+        {calls}
+    for {each} in rest:
+        {call}
+    kept = {call_last}
+    return clock() - begun, kept
+"""
+
+
+def loop_for(benchmark: Benchmark) -> Callable[..., Any]:
+    """Compiles the loop that calls a contender.
+
+    Every contender gets one of its own: the interpreter specialises calls by what it has seen
+    called at a place, and two functions in turns at one place would undo that for each other.
+    """
+    given, last = ("given", "last") if benchmark.input else ("", "")
+    names = [] if benchmark.input else list(benchmark.arguments)
+    by_name = ", ".join(f"{name}=arg_{name}" for name in names)
+    wait = "await " if benchmark.is_async else ""
+    call = f"{wait}function({given}{by_name})"
+    source = LOOP.format(
+        define="async def" if benchmark.is_async else "def",
+        names="".join(f", arg_{name}" for name in names),
+        calls="; ".join([call] * UNROLLED),
+        call=call,
+        call_last=f"{wait}function({last}{by_name})",
+        each="given" if benchmark.input_per_call else "_",
+    )
+    namespace: dict[str, Any] = {}
+    exec(compile(source, "<deadheat sample>", "exec"), namespace)
+    loop: Callable[..., Any] = namespace["sample"]
+    return loop
+
+
+class RunDelay:
+    """Nanoseconds that this thread has waited for a core."""
+
+    def __init__(self) -> None:
+        self.unread = False
+        self._waited = 0
+        self._switches = -1
+        try:
+            self._file = os.open("/proc/thread-self/schedstat", os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            self._file = -1
+
+    def read(self, switches: int) -> int:
+        """Returns them; reads the file only if the thread has left its core since the last time."""
+        if switches == self._switches:
+            return self._waited
+        self._switches = switches
+        try:
+            ran, waited, _ = map(int, os.pread(self._file, 96, 0).split())
+        except (OSError, ValueError):
+            ran = waited = 0
+        # A kernel that keeps no account writes zeros.
+        if ran > 0 and waited >= self._waited:
+            self._waited = waited
+        else:
+            self.unread = True
+        return self._waited
+
+
+class Instruments:
+    """What is read before and after the calls of a sample."""
+
+    def __init__(self) -> None:
+        self._delay = RunDelay()
+        self._begun: tuple[int, int] | None = None
+
+    def around(self) -> list[int]:
+        """The metrics behind `cpu_ns`, as they stand now."""
+        if RUSAGE_THREAD is None:
+            return []
+        usage = resource.getrusage(RUSAGE_THREAD)
+        switches = usage.ru_nvcsw + usage.ru_nivcsw
+        counts = [usage.ru_minflt, usage.ru_majflt, usage.ru_nvcsw, usage.ru_nivcsw]
+        return [*counts, self._delay.read(switches)]
+
+    def keep_waiting(self) -> str | None:
+        """Why the time that this thread waited for a core must count since the first time this was
+        asked: other threads or child processes may be what it waited for."""
+        if RUSAGE_THREAD is None:
+            return None
+        # The thread first: time that passes in between counts as that of others.
+        own = thread_time_ns()
+        children = resource.getrusage(resource.RUSAGE_CHILDREN)
+        others = max(0, process_time_ns() - own)
+        others += int(1e9 * (children.ru_utime + children.ru_stime))
+        if self._begun is None:
+            self._begun = own, others
+        own_before, others_before = self._begun
+        if others - others_before > 100_000 + (own - own_before) // 1_000 or has_children():
+            return "concurrent"
+        return "unread" if self._delay.unread else None
+
+
+def has_children() -> bool:
+    """Returns whether this process has a child, running or ended, that it did not wait for."""
+    if sys.platform == "win32":
+        return False
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
+
+
+class Contender:
+    """A function with the loop that calls it."""
+
+    def __init__(
+        self, number: int, function: Callable[..., Any], benchmark: Benchmark, tools: Instruments
+    ) -> None:
+        self.number = number
+        self.kept: Any = None
+        self._function = function
+        self._arguments = () if benchmark.input else tuple(benchmark.arguments.values())
+        self._loop = loop_for(benchmark)
+        self._per_call = benchmark.input_per_call
+        self._run = benchmark.run
+        self._tools = tools
+        self._cpu_overhead = 0
+
+    def find_overhead(self, nothing: Callable[..., Any]) -> None:
+        """Measures the CPU time that the instruments show of themselves, on a call of `nothing`."""
+        function, self._function = self._function, nothing
+        empty = sorted(self.sample(None, 1)[1] for _ in range(21))
+        self._function, self.kept = function, None
+        self._cpu_overhead = empty[10]
+
+    def sample(self, given: Any, iterations: int) -> list[int]:
+        """Calls the function so many times and returns the metrics of the sample.
+
+        `given` is its input, or what makes one where every call has its own.
+        """
+        rounds, rest = divmod(iterations - 1, UNROLLED)
+        if self._per_call:
+            inputs = [given() for _ in range(iterations)]
+            last, steps, each = inputs.pop(), repeat(None, 0), iter(inputs)
+        else:
+            last, steps, each = given, repeat(None, rounds), repeat(None, rest)
+        before = self._tools.around()
+        cpu = thread_time_ns()
+        wall, self.kept = self._run(
+            self._loop(self._function, given, last, steps, each, perf_counter_ns, *self._arguments)
+        )
+        cpu = thread_time_ns() - cpu
+        after = self._tools.around()
+        counts = [now - then for then, now in zip(before, after)]
+        return [wall, max(0, cpu - self._cpu_overhead), *counts]

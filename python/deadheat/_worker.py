@@ -1,0 +1,290 @@
+"""The worker: answers what deadheat asks, as docs/protocol.md has it."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from time import sleep
+
+from deadheat import __version__
+from deadheat._channel import Channel, PeerGone, hold_heap
+from deadheat._errors import UsageError
+from deadheat._timing import METRICS, Contender, Instruments, has_children
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, NoReturn
+
+    from deadheat._benchmarks import Benchmark
+
+    Reply = tuple[str, dict[str, Any]]
+
+# The shortest sample: reading the instruments takes some 10 µs of its own.
+LEAST_NS = 50_000
+# Inputs of a sample at most, where every call has one of its own.
+MOST_INPUTS = 4_096
+# Characters of a message at most, and frames of a traceback.
+MOST_SAID, FRAMES = 2_000, 4
+
+
+def serve(channel: Channel, benchmarks: Mapping[str, Benchmark]) -> NoReturn:
+    """Answers requests until there are no more, and ends the process."""
+    channel.reply("hello", {"protocol": 2, "worker": worker_name(), "metrics": METRICS})
+    session = Session(channel, benchmarks)
+    while True:
+        kind, asked = channel.request()
+        if kind == "bye":
+            channel.end()
+        try:
+            reply = session.answer(kind, asked)
+        except PeerGone:
+            reply = session.failed({"peer_gone": {}})
+        # `sys.exit` and Ctrl-C are no exceptions of the usual kind.
+        except BaseException as error:
+            reply = session.failed({"panicked": described(error, session.seed)})
+        channel.reply(*reply)
+        if reply[0] == "failed":
+            channel.end()
+
+
+def serve_packed(file: str) -> NoReturn:
+    """Races the functions that a file brings, packed by `deadheat.race`."""
+    from _pickle import load
+
+    from deadheat._benchmarks import Benchmark, channel
+
+    if channel is None:
+        raise UsageError("this file is for workers of deadheat")
+    with open(file, "rb") as packed:
+        found = load(packed)
+    functions, name = found["functions"], found["benchmark"]
+    make = functions.pop("input", None)
+    contenders = dict(zip(found["names"], functions.values()))
+    serve(channel, {name: Benchmark(name, contenders, input=make, **found["options"])})
+
+
+def worker_name() -> str:
+    system = sys.implementation.name
+    version = ".".join(map(str, sys.version_info[:3]))
+    return f"deadheat for Python {__version__} ({system} {version})"
+
+
+def described(error: BaseException, seed: int | None) -> str:
+    """The error, the last lines of its traceback, and the seed of the input."""
+    import traceback
+
+    said = "".join(traceback.format_exception_only(type(error), error)).strip()
+    if isinstance(error, SystemExit):
+        said = f"the function calls sys.exit({error.code!r})"
+    # Functions that were sent by value have lost the name of their file.
+    where = [
+        f"{frame.filename}:{frame.lineno} in {frame.name}".replace("<dynamic-code>:", "line ")
+        for frame in traceback.extract_tb(error.__traceback__)
+        if os.path.dirname(frame.filename) != os.path.dirname(__file__)
+        and frame.filename != "<deadheat sample>"
+    ]
+    whence = "".join(f", at {place}" for place in reversed(where[-FRAMES:]))
+    given = "" if seed is None else f" (input of seed {seed})"
+    return f"{said[:MOST_SAID]}{given}{whence}"
+
+
+class Session:
+    """The one benchmark of a process, and the state of its race."""
+
+    def __init__(self, channel: Channel, benchmarks: Mapping[str, Benchmark]) -> None:
+        self._channel = channel
+        self._benchmarks = benchmarks
+        self._benchmark: Benchmark | None = None
+        self._contenders: list[Contender] = []
+        self._tools = Instruments()
+        self._called: set[int] = set()
+        self._calling: int | None = None
+        self._given: Any = None
+        self._ready: int | None = None
+        self._held: list[Any] = []
+        self.seed: int | None = None
+
+    def failed(self, problem: dict[str, Any]) -> Reply:
+        return "failed", {"contender": self._calling, "problem": problem}
+
+    def answer(self, kind: str, asked: dict[str, Any]) -> Reply:
+        if kind == "list":
+            listed = [benchmark.listed() for benchmark in self._benchmarks.values()]
+            return "listed", {"benchmarks": listed}
+        if kind == "prepare" and self._benchmark is None:
+            return self.prepare(asked)
+        action = {
+            "calibrate": self.calibrate,
+            "warm_up": self.warm_up,
+            "block": self.block,
+            "smoke": self.smoke,
+        }.get(kind)
+        if self._benchmark is None or action is None:
+            return self.failed({"out_of_turn": {}})
+        reply = action(asked)
+        return self.checked(self._benchmark) or reply
+
+    def prepare(self, asked: dict[str, Any]) -> Reply:
+        benchmark = self._benchmarks.get(asked["benchmark"])
+        wanted = asked.get("contender")
+        contenders = benchmark.contenders if benchmark else {}
+        functions = [f for name, f in contenders.items() if wanted in (None, name)]
+        if not benchmark or not functions:
+            return self.failed({"unknown": {}})
+        self._benchmark = benchmark
+        self._held = hold_heap(asked.get("heap_bytes", 0))
+        for number, function in enumerate(functions):
+            contender = Contender(number, function, benchmark, self._tools)
+            nothing = nothing_async if benchmark.is_async else nothing_at_all
+            if not benchmark.input_per_call:
+                contender.find_overhead(nothing)
+            self._contenders.append(contender)
+        # What is there now is no garbage, and need not be looked through again.
+        gc.collect()
+        gc.freeze()
+        return "prepared", {"renews_input": benchmark.input is not None}
+
+    def make_input(self, seed: int) -> None:
+        benchmark = self._benchmark
+        assert benchmark is not None
+        self._given, self.seed, self._calling = None, None, None
+        self._channel.note(None)
+        # Before the input is made, so that it has not to be looked through.
+        gc.enable()
+        gc.collect()
+        if benchmark.input is not None:
+            self.seed = seed
+            make, arguments = benchmark.input, benchmark.arguments
+            if benchmark.input_per_call:
+                self._given = lambda: make(seed, **arguments)
+            else:
+                self._given = make(seed, **arguments)
+        if not benchmark.gc:
+            gc.disable()
+
+    def sample(self, number: int, iterations: int) -> list[int]:
+        self._calling = number
+        self._channel.note(number)
+        contender = self._contenders[number]
+        if number not in self._called:
+            self._called.add(number)
+            self.call_once(contender)
+        return contender.sample(self._given, iterations)
+
+    def call_once(self, contender: Contender) -> None:
+        """The first call of a function, from which only this process may come back.
+
+        A function that forks, and whose child returns, would double the number of processes with
+        every call.
+        """
+        process = os.getpid()
+        came_back, tell = os.pipe()
+        os.set_blocking(came_back, False)
+        try:
+            contender.sample(self._given, 1)
+        finally:
+            if os.getpid() != process:
+                os.write(tell, b"\1")
+                os._exit(1)
+        if hasattr(contender.kept, "__await__"):
+            raise TypeError("the function is not async itself, and returns what must be awaited")
+        forked = False
+        if has_children():
+            sleep(0.1)
+            try:
+                forked = bool(os.read(came_back, 1))
+            except BlockingIOError:
+                pass
+        os.close(came_back)
+        os.close(tell)
+        if forked:
+            raise RuntimeError("the function forks, and its child comes back from the call")
+
+    def calibrate(self, asked: dict[str, Any]) -> Reply:
+        self.make_input(asked["seed"])
+        assert self._benchmark is not None
+        least = max(LEAST_NS, asked["least_ns"])
+        most = MOST_INPUTS if self._benchmark.input_per_call else 2**40
+        call_ns = []
+        for contender in self._contenders:
+            iterations = 1
+            while self.sample(contender.number, iterations)[0] < least and iterations < most:
+                iterations *= 2
+            shortest = min(self.sample(contender.number, iterations)[0] for _ in range(3))
+            call_ns.append(shortest / iterations)
+        needed = 1 + int(least / max(min(call_ns), 0.1))
+        calibrated: dict[str, Any] = {"iterations": min(needed, most), "call_ns": call_ns}
+        if self._benchmark.input_per_call:
+            calibrated["most_iterations"] = most
+        return "calibrated", calibrated
+
+    def warm_up(self, asked: dict[str, Any]) -> Reply:
+        rounds, idle, took, best = 0, 0, 0, float("inf")
+        while idle < 2 and rounds < 50 and took < 10_000_000:
+            self.make_input(asked["seed"] + rounds)
+            took = sum(self.sample(n, asked["iterations"])[0] for n in asked["order"])
+            rounds, idle = rounds + 1, 0 if took < 0.99 * best else idle + 1
+            best = min(best, took)
+        self._ready = asked["seed"] if rounds == 1 else None
+        return "warm", {"rounds": rounds, "ready": self._ready}
+
+    def block(self, asked: dict[str, Any]) -> Reply:
+        if self._ready != asked["seed"]:
+            self.make_input(asked["seed"])
+        self._ready = None
+        self._tools.keep_waiting()
+        channel, turns = self._channel, asked["turns"]
+        own = [turn is not None for turn in turns]
+        values: list[int] = []
+        if channel.takes_turns and not own[0]:
+            channel.pass_baton()  # The input is ready.
+        # Behind the last turn the baton comes in once more.
+        for place, turn in enumerate([*turns, None]):
+            is_own = place < len(own) and own[place]
+            was_own = place > 0 and own[place - 1]
+            if channel.takes_turns and not was_own and (is_own or place == len(own)):
+                channel.take_baton()
+            if turn is None:
+                continue
+            if place < asked.get("unrecorded", 0):
+                self.sample(turn, asked["unrecorded_iterations"])
+            else:
+                values += self.sample(turn, asked["iterations"])
+            if channel.takes_turns and not (place + 1 < len(own) and own[place + 1]):
+                channel.pass_baton()
+        return "block", {"values": values, "keep_waiting": self._tools.keep_waiting()}
+
+    def smoke(self, asked: dict[str, Any]) -> Reply:
+        self.make_input(asked["seed"])
+        for contender in self._contenders:
+            self.sample(contender.number, 1)
+        return "sound", {}
+
+    def checked(self, benchmark: Benchmark) -> Reply | None:
+        """The failure of a candidate that did not return what the baseline returned."""
+        baseline, *candidates = self._contenders
+        if benchmark.check_outputs:
+            for candidate in candidates:
+                self._calling = candidate.number
+                if not agree(benchmark.check_outputs, baseline.kept, candidate.kept):
+                    return self.failed({"output_differs": {}})
+        for contender in self._contenders:
+            contender.kept = None
+        return None
+
+
+def agree(check: Any, one: Any, other: Any) -> bool:
+    """Returns whether two outputs are equal, by `==` or by the function of the user."""
+    equal = one == other if check is True else check(one, other)
+    # Arrays compare element by element.
+    return bool(equal.all() if hasattr(equal, "all") else equal)
+
+
+def nothing_at_all(*_: Any, **__: Any) -> None:
+    pass
+
+
+async def nothing_async(*_: Any, **__: Any) -> None:
+    pass

@@ -1,0 +1,73 @@
+"""What the start of a replicate takes, from the launch to `prepared`, beside `python -c pass`."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+from deadheat._travel import packed, script_for
+
+ROUNDS = 60
+PREPARE = b'{"prepare":{"benchmark":"f","contender":null,"heap_bytes":500}}\n{"bye":{}}\n'
+
+
+def until_prepared(command: list[str], **variables: str) -> float:
+    requests, ask = os.pipe()
+    replies, theirs = os.pipe()
+    os.write(ask, PREPARE)
+    os.close(ask)
+    variables["DEADHEAT_WORKER"] = f"{requests},{theirs},{theirs}"
+    begun = perf_counter()
+    worker = subprocess.Popen(
+        command,
+        env={**os.environ, **variables},
+        pass_fds=[requests, theirs],
+        start_new_session=True,
+    )
+    os.close(theirs)
+    with os.fdopen(replies, "rb") as said:
+        # The notes come by the same pipe, and are no lines.
+        while b"prepared" not in (line := said.readline()):
+            assert line
+        took = perf_counter() - begun
+    os.close(requests)
+    worker.wait()
+    return took
+
+
+def until_ended(command: list[str]) -> float:
+    begun = perf_counter()
+    subprocess.run(command)
+    return perf_counter() - begun
+
+
+def nothing():
+    pass
+
+
+with tempfile.TemporaryDirectory() as folder:
+    bench = Path(folder, "bench.py")
+    bench.write_text("import deadheat\n@deadheat.benchmark\ndef f(): pass\ndeadheat.suite()\n")
+    race = Path(folder, "race.py")
+    options = {"input_per_call": False, "check_outputs": False, "gc": False}
+    rest = {"benchmark": "f", "names": ("old", "new"), "options": options}
+    Path(folder, "race.pickle").write_bytes(packed({"old": nothing, "new": nothing}, rest))
+    race.write_text(script_for(str(Path(folder, "race.pickle"))))
+    python = sys.executable
+    ways = {
+        "python -c pass": lambda: until_ended([python, "-c", "pass"]),
+        "a bench file": lambda: until_prepared([python, str(bench)]),
+        "... with a hash seed that is shared": lambda: until_prepared(
+            [python, str(bench)], DEADHEAT_BATON="0,1", DEADHEAT_REPLICATE_SEED="7"
+        ),
+        "race, functions by value": lambda: until_prepared([python, str(race)]),
+    }
+    # In turns, so that all meet the same machine.
+    times = [[way() for way in ways.values()] for _ in range(ROUNDS)]
+    for name, column in zip(ways, zip(*times)):
+        ratio = median(time / row[0] for time, row in zip(column, times))
+        print(f"{name:36} {1e3 * median(column):6.1f} ms  {ratio:.2f} times")
+    print(f"median of {ROUNDS}, {sys.implementation.name} {sys.version.split()[0]}")
