@@ -157,6 +157,11 @@ pub fn again(seed: u64) -> Vec<String> {
     repeating(&words, options, seed)
 }
 
+/// The words of this process, which race the same again as they are: the seed is that of a plan.
+pub fn typed() -> Vec<String> {
+    as_typed(words_of_this_process()).0
+}
+
 /// Programs by their names, without the folder they lie in; `cargo deadheat`
 /// as it is typed, and not as cargo passes it on.
 fn as_typed(mut words: Vec<String>) -> (Vec<String>, Options) {
