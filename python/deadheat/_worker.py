@@ -10,7 +10,7 @@ from time import sleep
 from deadheat import __version__
 from deadheat._channel import Channel, PeerGone, hold_heap
 from deadheat._errors import UsageError
-from deadheat._timing import METRICS, Contender, Instruments, has_children
+from deadheat._timing import METRICS, Contender, Instruments, cpu_overhead, has_children
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -135,12 +135,11 @@ class Session:
             return self.failed({"unknown": {}})
         self._benchmark = benchmark
         self._held = hold_heap(asked.get("heap_bytes", 0))
-        for number, function in enumerate(functions):
-            contender = Contender(number, function, benchmark, self._tools)
-            nothing = nothing_async if benchmark.is_async else nothing_at_all
-            if not benchmark.input_per_call:
-                contender.find_overhead(nothing)
-            self._contenders.append(contender)
+        overhead = cpu_overhead(benchmark, self._tools)
+        self._contenders = [
+            Contender(number, function, benchmark, self._tools, overhead)
+            for number, function in enumerate(functions)
+        ]
         # What is there now is no garbage, and need not be looked through again.
         gc.collect()
         gc.freeze()
@@ -280,11 +279,3 @@ def agree(check: Any, one: Any, other: Any) -> bool:
     equal = one == other if check is True else check(one, other)
     # Arrays compare element by element.
     return bool(equal.all() if hasattr(equal, "all") else equal)
-
-
-def nothing_at_all(*_: Any, **__: Any) -> None:
-    pass
-
-
-async def nothing_async(*_: Any, **__: Any) -> None:
-    pass

@@ -81,6 +81,7 @@ def test_every_command_of_the_document_prints_what_is_shown(text, folder):
         printed = ran(command, folder)
         if "pip install" in command and printed:
             pytest.skip(f"no packages to be had: {printed}")
+        assert "Traceback" not in printed, printed
         # The story may end otherwise on a loud machine; most of the words are there in any case.
         missing = words(shown) - words(printed)
         assert len(missing) <= len(words(shown)) / 3, f"{command} lacks {missing}:\n{printed}"
