@@ -77,7 +77,7 @@ def described(error: BaseException, seed: int | None) -> str:
 
     said = "".join(traceback.format_exception_only(type(error), error)).strip()
     if isinstance(error, SystemExit):
-        said = f"the function calls sys.exit({error.code!r})"
+        said = f"sys.exit({error.code!r})"
     # Functions that were sent by value have lost the name of their file.
     where = [
         f"{frame.filename}:{frame.lineno} in {frame.name}".replace("<dynamic-code>:", "line ")
@@ -87,7 +87,7 @@ def described(error: BaseException, seed: int | None) -> str:
     ]
     whence = "".join(f", at {place}" for place in reversed(where[-FRAMES:]))
     given = "" if seed is None else f" (input of seed {seed})"
-    return f"{said[:MOST_SAID]}{given}{whence}"
+    return f"with {said[:MOST_SAID]}{given}{whence}"
 
 
 class Session:

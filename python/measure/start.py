@@ -14,7 +14,8 @@ ROUNDS = 60
 PREPARE = b'{"prepare":{"benchmark":"f","contender":null,"heap_bytes":500}}\n{"bye":{}}\n'
 
 
-def until_prepared(command: list[str], **variables: str) -> float:
+def until_prepared(command: list[str], **variables: str) -> tuple[float, float]:
+    """Wall time until the worker says `prepared`, and its CPU time, in seconds."""
     requests, ask = os.pipe()
     replies, theirs = os.pipe()
     os.write(ask, PREPARE)
@@ -34,14 +35,19 @@ def until_prepared(command: list[str], **variables: str) -> float:
             assert line
         took = perf_counter() - begun
     os.close(requests)
-    worker.wait()
-    return took
+    return took, cpu_of(worker)
 
 
-def until_ended(command: list[str]) -> float:
+def until_ended(command: list[str]) -> tuple[float, float]:
     begun = perf_counter()
-    subprocess.run(command)
-    return perf_counter() - begun
+    process = subprocess.Popen(command)
+    cpu = cpu_of(process)
+    return perf_counter() - begun, cpu
+
+
+def cpu_of(process: subprocess.Popen) -> float:
+    _, process.returncode, usage = os.wait4(process.pid, 0)
+    return usage.ru_utime + usage.ru_stime
 
 
 def nothing():
@@ -66,8 +72,10 @@ with tempfile.TemporaryDirectory() as folder:
         "race, functions by value": lambda: until_prepared([python, str(race)]),
     }
     # In turns, so that all meet the same machine.
-    times = [[way() for way in ways.values()] for _ in range(ROUNDS)]
-    for name, column in zip(ways, zip(*times)):
-        ratio = median(time / row[0] for time, row in zip(column, times))
-        print(f"{name:36} {1e3 * median(column):6.1f} ms  {ratio:.2f} times")
-    print(f"median of {ROUNDS}, {sys.implementation.name} {sys.version.split()[0]}")
+    taken = [[way() for way in ways.values()] for _ in range(ROUNDS)]
+    for kind, name_of_kind in enumerate(["wall time", "CPU time"]):
+        print(f"{name_of_kind}, median of {ROUNDS}, cpython {sys.version.split()[0]}")
+        times = [[row[kind] for row in each] for each in taken]
+        for name, column in zip(ways, zip(*times)):
+            ratio = median(time / row[0] for time, row in zip(column, times))
+            print(f"  {name:36} {1e3 * median(column):6.1f} ms  {ratio:.2f} times")

@@ -62,7 +62,7 @@ def test_smoke_calls_each_function_once(pytest_run):
 def test_a_slower_candidate_fails_in_the_words_of_the_verdict(pytest_run, tmp_path):
     printed = pytest_run(TESTS, "--deadheat=full", "--junit-xml=junit.xml")
     assert "1 failed, 4 passed" in printed
-    assert "TooSlow: 'slow' is slower than 'fast' by" in printed
+    assert "deadheat.TooSlow: 'slow' is slower than 'fast' by" in printed
     assert "= deadheat: open =" in printed
     assert "test_it.py::test_open: " in printed
     junit = (tmp_path / "junit.xml").read_text()

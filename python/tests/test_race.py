@@ -106,7 +106,7 @@ def test_a_function_that_fails_is_told_with_its_line_and_seed():
 
     with pytest.raises(deadheat.RaceFailed) as failed:
         deadheat.race(of_input, divides, input=lambda seed: [seed], **FEW)
-    assert "'divides' panicked TypeError" in str(failed.value)
+    assert "'divides' panicked with TypeError" in str(failed.value)
     assert "(input of seed " in str(failed.value)
     assert "in divides" in str(failed.value)
 
