@@ -42,7 +42,7 @@ else:
         # Another Python than CPython, or a later one.
         from json import dumps, loads
 
-WORKER, BATON, SHARED_SEED = "DEADHEAT_WORKER", "DEADHEAT_BATON", "DEADHEAT_REPLICATE_SEED"
+WORKER, BATON = "DEADHEAT_WORKER", "DEADHEAT_BATON"
 PR_SET_PDEATHSIG = 1
 
 
@@ -120,8 +120,6 @@ def claim() -> Channel | None:
     if sys.platform == "linux":
         end_with_parent()
         os.register_at_fork(after_in_child=end_with_parent)
-    if BATON in os.environ:
-        share_hash_seed()
     # Before the functions and their constants are made.
     held.extend(hold_heap(len(os.environ.get("DEADHEAT_PADDING", ""))))
     descriptors = [int(number) for number in os.environ.pop(WORKER).split(",")]
@@ -160,37 +158,3 @@ def end_with_parent() -> None:
     except (ImportError, OSError):
         pass  # The end of the requests tells as well, between calls.
 
-
-def share_hash_seed() -> None:
-    """Starts this process anew with the hash seed that its side shares with the other.
-
-    Hashes of texts, and so the order of sets and the collisions of dicts, are drawn by every
-    interpreter for itself; the side with the luckier draw would seem faster. Two contenders in
-    one process share its draw, and need none of this.
-    """
-    seed = shared_hash_seed()
-    if seed is None or sys.flags.ignore_environment or not sys.flags.hash_randomization:
-        return
-    drawn = os.environ.get("PYTHONHASHSEED", "random")
-    if drawn == str(seed):
-        del os.environ["PYTHONHASHSEED"]  # Ours: what functions start draws its own.
-    elif drawn == "random":
-        environment = {**os.environ, "PYTHONHASHSEED": str(seed)}
-        os.execve(sys.executable, sys.orig_argv, environment)
-
-
-def shared_hash_seed() -> int | None:
-    """Returns a number that both sides of a replicate have in common, from 1 to 2^32 - 1.
-
-    It is drawn by deadheat: a seed where it gives one, and else the length that it pads the paths
-    of both programs to, of which there are 64.
-    """
-    shared = os.environ.get(SHARED_SEED)
-    padded = [len(word) for word in sys.orig_argv if word.startswith("/./")]
-    if shared is not None:
-        number = int(shared)
-    elif padded:
-        number = padded[0]
-    else:
-        return None
-    return 1 + number * 2_654_435_761 % (2**32 - 1)

@@ -66,9 +66,6 @@ with tempfile.TemporaryDirectory() as folder:
     ways = {
         "python -c pass": lambda: until_ended([python, "-c", "pass"]),
         "a bench file": lambda: until_prepared([python, str(bench)]),
-        "... with a hash seed that is shared": lambda: until_prepared(
-            [python, str(bench)], DEADHEAT_BATON="0,1", DEADHEAT_REPLICATE_SEED="7"
-        ),
         "race, functions by value": lambda: until_prepared([python, str(race)]),
     }
     # In turns, so that all meet the same machine.

@@ -282,36 +282,6 @@ deadheat.suite()
 
 # Options of a race that is over soon.
 FEW = ["--max-replicates=6", "--blocks=4", "--format=terse"]
-HASHES = """
-import os, sys
-open(f"hash-{os.getpid()}", "w").write(str(hash("deadheat")) + str("PYTHONHASHSEED" in os.environ))
-@deadheat.benchmark
-def f(): pass
-"""
-
-
-def test_both_sides_of_a_replicate_share_a_hash_seed_and_replicates_do_not(worker, tmp_path):
-    seen = []
-    for seed in ("5", "5", "6"):
-        spoken = worker(HASHES, in_turns=True, DEADHEAT_REPLICATE_SEED=seed)
-        spoken.heard()
-        seen.append((tmp_path / f"hash-{spoken.process.pid}").read_text())
-    assert seen[0] == seen[1]
-    assert seen[0] != seen[2]
-    assert seen[0].endswith("False")  # What the functions start draws its own.
-
-
-def test_a_hash_seed_of_the_user_is_kept(worker, tmp_path):
-    spoken = worker(HASHES, in_turns=True, DEADHEAT_REPLICATE_SEED="5", PYTHONHASHSEED="0")
-    spoken.heard()
-    shown = (tmp_path / f"hash-{spoken.process.pid}").read_text()
-    asked = subprocess.run(
-        [sys.executable, "-c", "print(hash('deadheat'))"],
-        env=environment(PYTHONHASHSEED="0"),
-        capture_output=True,
-        text=True,
-    )
-    assert shown == asked.stdout.strip() + "True"
 
 
 def test_outputs_that_differ_stop_the_benchmark(worker):
