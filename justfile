@@ -33,11 +33,16 @@ calibrate *options:
 mutants:
     cargo mutants -p deadheat-stats --shard 3/11 --sharding round-robin -j2 --timeout 120
 
-# A race spread over real clusters, started on this machine, of which a part is killed and raced on: Slurm (slurm-wlm, root) and Ray (python3 with venv; the network, unless RAY_PYTHON names a Python that has it); a minute
+# A race spread over machines, tried on this one, with a part that is killed and raced on: Slurm (slurm-wlm, root), Ray and Kubernetes (python3 with venv; the network, unless RAY_PYTHON and KUBERNETES_PYTHON name Pythons that have what they need), a container (buildah, mmdebstrap, root, the network); three minutes, and what a tool is missing for is skipped by name
 fleet:
     cargo build -p deadheat-cli --bins
-    examples/fleet/slurm/try.sh target/debug
-    examples/fleet/ray/try.sh target/debug
+    just _fleet slurm slurmctld slurmd
+    just _fleet ray python3
+    just _fleet kubernetes python3
+    just _fleet container buildah mmdebstrap
+
+_fleet place *tools:
+    @for tool in {{tools}}; do command -v $tool >/dev/null || { echo "examples/fleet/{{place}} is skipped: there is no $tool"; exit 0; }; done; examples/fleet/{{place}}/try.sh target/debug
 
 # Odd files for every reader, into analysis and answer, a while for each (cargo install cargo-fuzz, and a nightly compiler)
 fuzz seconds="300":
@@ -124,7 +129,7 @@ validate-bench-diff *options:
 attack *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin attack -- {{options}}
 
-# The workflow of the manual with this action, executed here without a container: green, then red (go install github.com/nektos/act@latest; curl, jq, python3)
+# The workflows of the manual with this action, executed here without a container: green, then red, on one runner and on three (go install github.com/nektos/act@latest; curl, jq, make, python3)
 action:
     action/tests/with_act.sh
 

@@ -2,7 +2,8 @@
 # Checks what was asked for, makes a folder for the results, and finds, fetches or builds
 # deadheat.
 #
-# In: NAME, ARTIFACT, DEADHEAT, VERSION, REPOSITORY, REF. Out: folder, artifact, deadheat.
+# In: NAME, ARTIFACT, DEADHEAT, VERSION, REPOSITORY, REF, SHARD, SHARDS, COMMENT. Out: folder,
+# artifact, parts (the folder for those of other jobs, where this one merges), comment, deadheat.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=action/say.sh
@@ -18,14 +19,42 @@ if ! [[ $NAME =~ ^[A-Za-z0-9][A-Za-z0-9._]*([ -][A-Za-z0-9._]+)*$ ]]; then
     fail "name: '$NAME' must be words of letters, digits, '.' and '_', with one blank or '-' between two"
 fi
 slug=${NAME// /-}
+case ${ARTIFACT?} in
+    default) artifact=deadheat-$slug ;;
+    *) artifact=$ARTIFACT ;;
+esac
 folder=${RUNNER_TEMP:?}/deadheat-$slug
+comment=${COMMENT?}
+parts=
+if [ -n "$SHARD$SHARDS" ]; then
+    [ -z "$SHARD" ] || [ -z "$SHARDS" ] ||
+        fail "shard and shards: a job races one part of a race or merges all of them, so give it one of the two"
+    [ -n "$artifact" ] ||
+        fail "artifact: the parts of a race reach the job that merges them as artifacts, so they need a name"
+fi
+if [ -n "$SHARD" ]; then
+    if ! [[ $SHARD =~ ^([1-9][0-9]{0,4})/([1-9][0-9]{0,4})$ ]] ||
+        [ "${BASH_REMATCH[1]}" -gt "${BASH_REMATCH[2]}" ]; then
+        fail "shard: '$SHARD' is no part of a race; write it as 2/4"
+    fi
+    # What a part found is told by the job that merges it with the others.
+    comment=false
+    artifact=$artifact-part-${BASH_REMATCH[1]}
+    folder=$folder-part-${BASH_REMATCH[1]}
+fi
+if [ -n "$SHARDS" ]; then
+    [[ $SHARDS =~ ^[1-9][0-9]{0,4}$ ]] ||
+        fail "shards: '$SHARDS' is no number of parts; write it as 4"
+    parts=$folder-parts
+    rm -rf "$parts"
+    mkdir -p "$parts"
+fi
 rm -rf "$folder"
 mkdir -p "$folder"
 output folder "$folder"
-case $ARTIFACT in
-    default) output artifact "deadheat-$slug" ;;
-    *) output artifact "$ARTIFACT" ;;
-esac
+output artifact "$artifact"
+output parts "$parts"
+output comment "$comment"
 
 # fetched TAG: the program of the archive that the release of this tag has, unpacked and checked.
 # Returns 1 where there is none, and 2 where there is one that cannot be trusted.

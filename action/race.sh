@@ -1,14 +1,17 @@
 #!/usr/bin/env bash
-# Races, and turns the run into everything that is shown of it. The exit code
-# of deadheat is an output: what becomes of the job is decided at the end.
+# Races, or merges the parts that other jobs raced, and turns the run into everything
+# that is shown of it. Of a part alone nothing is shown. The exit code of deadheat is
+# an output: what becomes of the job is decided at the end.
 #
 # In: DEADHEAT, FOLDER, COMMAND, ARGS, MARGIN, FAIL_ON, CONFIRM, BUDGET,
-# CONFIG, BASE, HEAD. Out: exit-code, counts of verdicts, and paths.
+# CONFIG, BASE, HEAD, SHARD (of a part), SHARDS (of a merge), PARTS, ARTIFACT,
+# RUN (of the workflow). Out: exit-code, counts of verdicts, and paths.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=action/say.sh
 . "$here/say.sh"
 : "${COMMAND?}" "${ARGS?}" "${MARGIN?}" "${FAIL_ON?}" "${CONFIRM?}" "${BUDGET?}" "${CONFIG?}"
+: "${SHARD?}" "${SHARDS?}" "${PARTS?}" "${ARTIFACT?}" "${RUN?}"
 
 # In results a commit goes by the name it has here, so by a short one.
 base=$BASE
@@ -26,37 +29,87 @@ words() {
         fail "$1: bash cannot read this line: $line"
     eval "found=($line)"
 }
-words command "$COMMAND"
-command=("${found[@]}")
 words args "$ARGS"
 args=("${found[@]}")
-case ${command[0]:-} in
-    run | bench | rev) ;;
-    *) fail "command: '${command[0]:-}' is none of run, bench and rev, which race" ;;
-esac
-
-run=$FOLDER/run.jsonl
 judging=()
 [ -n "$CONFIG" ] && judging+=(--config "$CONFIG")
 [ -n "$FAIL_ON" ] && judging+=(--fail-on "$FAIL_ON")
-racing=()
-[ -n "$MARGIN" ] && racing+=(--margin "$MARGIN")
-case $CONFIRM in
-    true | false) racing+=("--confirm=$CONFIRM") ;;
-    *) fail "confirm: '$CONFIRM' is neither true nor false" ;;
-esac
-[ -n "$BUDGET" ] && racing+=(--budget "$BUDGET")
+run=${FOLDER?}/run.jsonl
+log=$FOLDER/log.txt
 
-# Options stand in front, as behind a `--` of the command they would be its own.
+# what_is_there: the parts of other jobs into `parts`; tells of those that are missing or did not
+# end well.
+what_is_there() {
+    local number folder ended
+    parts=()
+    # Code of a pull request may have written them, and a link could lead to what is none of theirs.
+    find "$PARTS" -type l -delete
+    for number in $(seq "$SHARDS"); do
+        folder=$PARTS/$ARTIFACT-part-$number
+        [ ! -s "$folder/run.jsonl" ] || parts+=("$folder/run.jsonl")
+        ended=$(jq -r '.exit_code | numbers' "$folder/outcome.json" 2>/dev/null || true)
+        if [ ! -d "$folder" ]; then
+            echo "part $number of $SHARDS is missing: there is no artifact $ARTIFACT-part-$number"
+        elif [ "$ended" != 0 ]; then
+            echo "part $number of $SHARDS ended with exit code ${ended:-unknown}:"
+            tail -n 5 "$folder/log.txt" 2>/dev/null || true
+        fi
+    done
+}
+
+if [ -z "$SHARDS" ]; then
+    words command "$COMMAND"
+    case ${found[0]:-} in
+        run | bench | rev) ;;
+        *) fail "command: '${found[0]:-}' is none of run, bench and rev, which race" ;;
+    esac
+    whole=("${found[0]}" --save "$run")
+    [ -n "$MARGIN" ] && whole+=(--margin "$MARGIN")
+    case $CONFIRM in
+        true | false) ;;
+        *) fail "confirm: '$CONFIRM' is neither true nor false" ;;
+    esac
+    [ -n "$BUDGET" ] && whole+=(--budget "$BUDGET")
+    if [ -n "$SHARD" ]; then
+        whole+=(--shard "$SHARD")
+        [ -n "$CONFIG" ] && whole+=(--config "$CONFIG")
+        # All parts draw from one seed, and those of another run of the workflow from another.
+        case " ${args[*]} ${found[*]} " in
+            *' --seed '* | *' --seed='*) ;;
+            *) whole+=(--seed "$RUN") ;;
+        esac
+    else
+        whole+=("--confirm=$CONFIRM" "${judging[@]}")
+    fi
+    # Options stand in front, as behind a `--` of the command they would be its own.
+    whole+=("${args[@]}" "${found[@]:1}")
+fi
+
 code=0
 stop_commands
-apart "$DEADHEAT" "${command[0]}" --save "$run" "${racing[@]}" "${judging[@]}" "${args[@]}" \
-    "${command[@]:1}" 2>&1 | tee "$FOLDER/log.txt" || code=${PIPESTATUS[0]}
+if [ -n "$SHARDS" ]; then
+    # Into a file and not a pipe, behind which nothing could set `parts`.
+    what_is_there >"$log"
+    cat "$log"
+    whole=(merge --save "$run" "${judging[@]}" "${args[@]}" "${parts[@]}")
+    case "${#parts[@]} ${args[*]} " in
+        "$SHARDS "*) ;;
+        [1-9]*' --allow-missing '*) ;;
+        *)
+            echo "${#parts[@]} of $SHARDS parts are there; 'args: --allow-missing' merges those, if there are any" | tee -a "$log"
+            code=4
+            ;;
+    esac
+fi
+[ "$code" != 0 ] ||
+    apart "$DEADHEAT" "${whole[@]}" 2>&1 | tee -a "$log" || code=${PIPESTATUS[0]}
 hear_commands
 echo "deadheat exited with code $code"
 
 page='' markdown='' junit='' json=''
-if [ -s "$run" ]; then
+if [ -n "$SHARD" ]; then
+    [ -s "$run" ] || run=''
+elif [ -s "$run" ]; then
     # These say by their exit codes what the race said already.
     shown=0
     "$DEADHEAT" report "$run" "${judging[@]}" --html "$FOLDER/index.html" \

@@ -124,7 +124,11 @@ impl Planned {
         let timeout = self.settings.timeout(Front::Bench);
         let settings = settle_shard(self.settings.clone())?;
         // What breaks a rule is not raced once more: no plan says how.
-        answer.read_rules(&RaceSettings::default(), CliOverrides::default())?;
+        let part = RaceSettings {
+            shard: settings.shard,
+            ..RaceSettings::default()
+        };
+        answer.read_rules(&part, CliOverrides::default())?;
         exports.check(None)?;
         let here = std::env::current_dir()
             .map_err(|problem| Failure::Internal(format!("the current folder: {problem}")))?;

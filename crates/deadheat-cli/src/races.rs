@@ -64,11 +64,7 @@ fn tell(raced: Raced, answer: &AnswerArgs, exports: &ExportArgs) -> Result<Statu
     let written = exports.write(&first.run, analysis, &answer)?;
     let below = [answer.recorded(&raced), room(&first.path), written].concat();
     exports.reports().print_beside(&answer, analysis, &below)?;
-    let status = match answer.status(analysis) {
-        // The merge holds all parts against the rules; a scheduler would start this one again.
-        Status::ConditionHolds if first.run.header.plan.design.shard.is_some() => Status::Done,
-        status => status,
-    };
+    let status = answer.status(analysis);
     raced.ended(status)
 }
 

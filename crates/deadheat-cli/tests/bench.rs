@@ -348,3 +348,49 @@ fn arguments_behind_the_dashes_reach_both_programs() {
         );
     }
 }
+
+#[test]
+fn a_file_of_python_is_started_by_the_python_that_is_named_and_two_of_these_are_the_sides() {
+    let track = Track::new();
+    let worker = worker().replacen("python3 ", "", 1);
+    fs::copy(worker, track.path("mine.py")).unwrap();
+    fs::set_permissions(track.path("mine.py"), fs::Permissions::from_mode(0o644)).unwrap();
+    for name in ["old", "new"] {
+        track.script(
+            name,
+            &format!("echo {name} \"$1\" >> started; exec python3 \"$@\""),
+        );
+    }
+    let few = [
+        "sort",
+        "-q",
+        "--max-replicates",
+        "6",
+        "--blocks",
+        "5",
+        "--json",
+    ];
+    let race = |words: &[&str]| track.bench(&[words, &few[..]].concat());
+    let pythons = ["--python", "./old", "--python", "./new"];
+    let done = race(&[&["mine.py"], &pythons[..]].concat());
+    let answer = done.succeeds().json();
+    let row = &answer["benchmarks"][0];
+    let names = ["baseline", "candidate"].map(|side| row[side]["name"].as_str().unwrap());
+    assert_eq!(
+        (row["benchmark"].as_str(), names),
+        (Some("sort"), ["old", "new"])
+    );
+    let started = fs::read_to_string(track.path("started")).unwrap();
+    assert!(
+        started.contains("old mine.py") && started.contains("new mine.py"),
+        "{started}"
+    );
+    // Two files and one Python for both; and none, where any will do.
+    fs::copy(track.path("mine.py"), track.path("other.py")).unwrap();
+    race(&["mine.py", "other.py", "--python", "./old"]).succeeds();
+    race(&["mine.py"]).succeeds();
+    race(&["./old", "--python", "./new"]).fails_with(2, &["--python ./new", "'./old' is none"]);
+    let third = [&["mine.py", "--python", "c"], &pythons[..]].concat();
+    race(&third).fails_with(2, &["3 times", "two sides"]);
+    race(&["mine.py", "--python", "no-such-python"]).fails_with(3, &["no-such-python"]);
+}

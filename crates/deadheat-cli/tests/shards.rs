@@ -261,6 +261,40 @@ fn a_part_that_was_killed_goes_on_by_the_same_command_and_one_that_is_done_is_le
 }
 
 #[test]
+fn a_part_that_was_begun_on_another_machine_is_raced_anew_and_what_was_measured_there_is_kept() {
+    let track = Track::new();
+    part(&track, "1/2", &[], &PAIR).succeeds();
+    moved_to(&track, "part-1.jsonl", "another boot");
+    let path = track.path("part-1.jsonl");
+    let whole = fs::read_to_string(&path).unwrap();
+    // It had come to its end there, so it is done.
+    part(&track, "1/2", &[], &PAIR).succeeds();
+    assert_eq!(fs::read_to_string(&path).unwrap(), whole);
+    let half: Vec<&str> = whole.lines().take(4).collect();
+    fs::write(&path, half.join("\n") + "\n").unwrap();
+    let done = part(&track, "1/2", &[], &PAIR);
+    done.fails_with(0, &["begun on another machine", "part-1.jsonl.before"]);
+    assert_eq!(replicates(&path), [0, 1, 2, 3, 4, 5]);
+    let boot = read_header(&path).unwrap().environment.boot;
+    assert_ne!(boot.as_deref(), Some("another boot"));
+    assert_eq!(replicates(&track.path("part-1.jsonl.before")).len(), 3);
+}
+
+#[test]
+fn a_part_does_not_speak_of_the_gate_that_all_parts_are_held_against() {
+    let track = Track::new();
+    let done = part(&track, "1/2", &["--fail-on", "slower"], &PAIR);
+    done.succeeds();
+    assert!(!done.stdout.contains("the run fails"), "{done:?}");
+    fs::write(track.path("deadheat.toml"), "fail-on = [\"slower\"]\n").unwrap();
+    let done = part(&track, "2/2", &[], &PAIR);
+    done.succeeds();
+    assert!(!done.stdout.contains("the run fails"), "{done:?}");
+    let whole = track.run(&["merge", "part-1.jsonl", "part-2.jsonl"]);
+    says(&whole, 1, &["the run fails"]);
+}
+
+#[test]
 fn a_part_cut_in_half_is_not_finished_and_a_hostile_one_is_refused_by_its_line() {
     let track = Track::new();
     let files = parts(&track, 2);

@@ -3,12 +3,15 @@
 
 mod common;
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
 
 use common::worker::{Worker, block, prepare, program, repository};
+use common::{Finished, Track};
 use deadheat_testing::needs;
 use serde_json::{Value, json};
 
@@ -453,6 +456,44 @@ fn an_end_of_the_requests_is_the_end_of_the_worker() {
         worker.prepare("traced", None);
         assert_eq!(worker.ended().code, Some(0));
     }
+}
+
+#[test]
+fn the_hashes_of_python_have_another_seed_in_each_replicate_and_the_same_on_both_sides() {
+    let track = Track::new();
+    let worker = fs::read_to_string(repository().join("examples/workers/worker.py")).unwrap();
+    let (first, rest) = worker.split_once("import json").unwrap();
+    for side in ["old.py", "new.py"] {
+        let noted = format!(
+            "import os\nopen('{side}.log', 'a').write(os.environ.get('PYTHONHASHSEED', '-') + '\\n')\n"
+        );
+        fs::write(track.path(side), format!("{first}{noted}import json{rest}")).unwrap();
+        let runnable = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(track.path(side), runnable).unwrap();
+    }
+    let race = |given: Option<&str>| -> [BTreeSet<String>; 2] {
+        let mut command = track.command();
+        command.args(["bench", "-q", "./old.py", "./new.py", "sort"]);
+        command.args(["--max-replicates", "6", "--blocks", "5"]);
+        command.env_remove("PYTHONHASHSEED");
+        command.envs(given.map(|seed| ("PYTHONHASHSEED", seed)));
+        Finished::from(command.output().unwrap()).succeeds();
+        ["old.py.log", "new.py.log"].map(|log| {
+            let text = fs::read_to_string(track.path(log)).unwrap();
+            fs::remove_file(track.path(log)).unwrap();
+            text.lines().map(str::to_owned).collect()
+        })
+    };
+    let [mut old, mut new] = race(None);
+    // Those that were only asked what they hold.
+    assert!(old.remove("-") && new.remove("-"));
+    assert_eq!(old, new);
+    assert!(old.len() >= 6, "{old:?}");
+    assert!(old.iter().all(|seed| seed.len() == 10), "{old:?}");
+    assert_eq!(
+        race(Some("7")),
+        ["7", "7"].map(|seed| BTreeSet::from([seed.to_owned()]))
+    );
 }
 
 #[test]

@@ -19,6 +19,7 @@ pub(crate) enum Purpose {
     Loading = 9,
     PathPadding = 10,
     Pages = 11,
+    HashSeed = 12,
 }
 
 /// The stream for one purpose at one place of the run.

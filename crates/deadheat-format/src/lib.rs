@@ -68,7 +68,7 @@ pub use import::{
 #[cfg(feature = "csv")]
 pub use import::{RecordingPlan, read_csv_from};
 pub use output::{
-    ensure_folder, ensure_writable, is_same_file, write_bytes, write_export, write_text,
+    ensure_folder, ensure_writable, is_same_file, set_aside, write_bytes, write_export, write_text,
     write_text_by,
 };
 #[cfg(feature = "saved")]

@@ -9,6 +9,15 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::error::{FormatError, cannot_write, create_folder_of};
 
+/// Gives a file another name beside its own, so that a new one can have this, and says which.
+pub fn set_aside(path: &Path) -> Result<PathBuf, FormatError> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".before");
+    let kept = PathBuf::from(name);
+    fs::rename(path, &kept).map_err(cannot_write(&kept))?;
+    Ok(kept)
+}
+
 /// Writes a text file, replacing an older one.
 pub fn write_text(path: impl AsRef<Path>, text: &str) -> Result<(), FormatError> {
     write_bytes(path, text.as_bytes())

@@ -163,6 +163,12 @@ impl Run {
         part.is_some_and(|part| part.replicates > 0)
     }
 
+    /// Returns true if the race was over: no signal stopped it, and nobody killed it.
+    pub fn has_come_to_its_end(&self) -> bool {
+        let reason = self.end.as_ref().map(|end| &end.reason);
+        matches!(reason, Some(EndReason::Finished | EndReason::Budget))
+    }
+
     /// Takes the run up again: what follows was not planned, unless nothing can change the plan.
     pub fn resume(&mut self) {
         if self.is_of_shared_replicates() {

@@ -1,7 +1,7 @@
 //! The command line of `deadheat bench`: which words are programs.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use deadheat::parts::exit::{Failure, Status};
@@ -19,6 +19,7 @@ pub const EXAMPLES: &str = "Examples:
   deadheat bench ./old ./new
   deadheat bench ./old ./new sort --margin 2% --fail-on slower
   deadheat bench ./native 'python3 worker.py'
+  deadheat bench bench_mine.py --python old/bin/python --python new/bin/python
   deadheat bench ./old ./new --benchmark_min_time=0.1s
   deadheat bench ./suite                                # its own head-to-head races
   deadheat bench ./google_benchmarks 'BM_Std' 'BM_Own'  # families in one program
@@ -36,6 +37,9 @@ pub struct BenchArgs {
     /// Arguments of both programs
     #[arg(last = true, value_name = "ARGS")]
     arguments: Vec<String>,
+    /// The Python that starts a file ending in .py; twice: the old and the new environment of one file
+    #[arg(long, value_name = "PYTHON")]
+    python: Vec<String>,
     /// Name of a side (once per program)
     #[arg(short = 'n', long = "name", value_name = "NAME")]
     names: Vec<String>,
@@ -45,7 +49,7 @@ pub struct BenchArgs {
         value_name = "FILE",
         help_heading = "Files",
         conflicts_with_all = [
-            "old", "words", "arguments", "names", "harness", "exact", "skip", "ignored", "include_ignored",
+            "old", "words", "arguments", "python", "names", "harness", "exact", "skip", "ignored", "include_ignored",
             "list", "margin", "alpha", "blocks", "control", "confirm", "sample-time", "metric", "pin", "seed",
             "save",
         ]
@@ -61,9 +65,10 @@ pub fn bench(args: BenchArgs) -> Result<Status, Failure> {
     let mut options = args.options;
     let mut words = args.words;
     let new = match words.first() {
-        Some(first) if is_program(first) => Some(words.remove(0)),
+        Some(first) if is_program(first) || is_of_python(first) => Some(words.remove(0)),
         _ => None,
     };
+    let pythons = args.python;
     options.filters = words;
     options.read_rules()?;
     if let Some(path) = args.resume {
@@ -74,13 +79,23 @@ pub fn bench(args: BenchArgs) -> Result<Status, Failure> {
         return tell_of_one(outcome, &options.answer, &options.exports);
     }
     let old_text = args.old.unwrap_or_default();
-    let started = |text: &str| -> Result<Program, Failure> {
-        let mut program = program(text)?;
+    let started = |side: usize, text: &str| -> Result<Program, Failure> {
+        let mut program = match (pythons.get(side).or(pythons.first()), is_of_python(text)) {
+            (Some(python), true) => of_python(python, text)?,
+            (None, true) if !is_program(text) => of_python(PYTHON, text)?,
+            _ => program(text)?,
+        };
         program.arguments.extend(args.arguments.iter().cloned());
         Ok(program)
     };
-    let old = started(&old_text)?;
-    let Some(new_text) = new else {
+    refuse_pythons(&pythons, [&old_text, new.as_deref().unwrap_or(&old_text)])?;
+    let old = started(0, &old_text)?;
+    // Of one file and two environments, either is a side.
+    let environments = match (&pythons[..], &new) {
+        ([old, new], None) => Some([old.as_str(), new.as_str()]),
+        _ => None,
+    };
+    let Some(new_text) = new.or(environments.map(|_| old_text.clone())) else {
         if let [name, ..] = &args.names[..] {
             return Err(Failure::Usage(format!(
                 "--name {name}: one program races its own contenders, which have their names"
@@ -89,7 +104,7 @@ pub fn bench(args: BenchArgs) -> Result<Status, Failure> {
         return race_alone(old, &options);
     };
     let names = match &args.names[..] {
-        [] => side_names([&old_text, &new_text]),
+        [] => side_names(environments.unwrap_or([&old_text, &new_text])),
         [old, new] if old != new => [old.clone(), new.clone()],
         [old, _] => {
             return Err(Failure::Usage(format!(
@@ -105,13 +120,48 @@ pub fn bench(args: BenchArgs) -> Result<Status, Failure> {
     };
     let target = Target {
         name: None,
-        sides: [Some(old), Some(started(&new_text)?)],
+        sides: [Some(old), Some(started(1, &new_text)?)],
     };
     let entrants = Entrants {
         targets: vec![target],
         names,
     };
     race(&entrants, &options)
+}
+
+/// The Python that starts a file that nobody may execute, where the user does not say.
+const PYTHON: &str = "python3";
+
+/// Returns true for the name of a file of Python.
+fn is_of_python(text: &str) -> bool {
+    text.ends_with(".py") && Path::new(text).is_file()
+}
+
+/// A file of Python as what this Python starts.
+fn of_python(python: &str, file: &str) -> Result<Program, Failure> {
+    let mut program = program(python)?;
+    program.arguments.push(file.to_owned());
+    Ok(program)
+}
+
+/// Refuses what `--python` says nothing about.
+fn refuse_pythons(pythons: &[String], programs: [&str; 2]) -> Result<(), Failure> {
+    let Some(first) = pythons.first() else {
+        return Ok(());
+    };
+    if pythons.len() > 2 {
+        let count = pythons.len();
+        let text = format!("--python was given {count} times; a race has two sides");
+        return Err(Failure::Usage(text));
+    }
+    if !programs.iter().any(|program| is_of_python(program)) {
+        let text = format!(
+            "--python {first}: it starts a file that ends in .py, and '{}' is none",
+            programs[0]
+        );
+        return Err(Failure::Usage(text));
+    }
+    Ok(())
 }
 
 /// Lets options of Google Benchmark stand among those of `deadheat bench`:

@@ -87,7 +87,7 @@ impl Job {
                 match step["uses"].as_str() {
                     Some(name) => {
                         let given = contexts.map(&step["with"]);
-                        assert!(Path::new(&given["path"]).is_dir(), "{given:?}");
+                        self.carry_artifacts(&given);
                         let url = "https://github.test/artifact/1".to_owned();
                         outputs.insert("artifact-url".to_owned(), url);
                         done.used.push((name.to_owned(), given));
@@ -102,6 +102,27 @@ impl Job {
             done.outputs.insert(name.clone(), value);
         }
         done
+    }
+
+    /// Keeps a folder as an artifact in place of those of its name, or brings those of a pattern.
+    fn carry_artifacts(&self, given: &BTreeMap<String, String>) {
+        let (kept, path) = (self.temp.join("artifacts"), Path::new(&given["path"]));
+        assert!(path.is_dir(), "{given:?}");
+        let Some(pattern) = given.get("pattern") else {
+            let artifact = kept.join(&given["name"]);
+            let _ = fs::remove_dir_all(&artifact);
+            fs::create_dir_all(&artifact).unwrap();
+            return copy_files(path, &artifact);
+        };
+        let start = pattern.strip_suffix('*').expect("a pattern that ends in *");
+        for artifact in fs::read_dir(&kept).into_iter().flatten() {
+            let artifact = artifact.unwrap();
+            let name = artifact.file_name().into_string().unwrap();
+            if name.starts_with(start) {
+                fs::create_dir_all(path.join(&name)).unwrap();
+                copy_files(&artifact.path(), &path.join(&name));
+            }
+        }
     }
 
     /// Runs a script, and reads what it leaves for others.
@@ -157,6 +178,16 @@ impl Job {
         pairs
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .collect()
+    }
+}
+
+/// Copies the files of a folder, and no folders in it.
+fn copy_files(from: &Path, to: &Path) {
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_file() {
+            fs::copy(&path, to.join(path.file_name().unwrap())).unwrap();
+        }
     }
 }
 

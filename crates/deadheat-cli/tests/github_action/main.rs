@@ -375,6 +375,9 @@ fn what_is_asked_in_vain_is_refused_before_anything_is_raced() {
         ("command", "analyze x", &["command", "analyze", "rev"]),
         ("command", "rev 'x", &["command", "bash cannot read"]),
         ("confirm", "perhaps", &["confirm", "true", "false"]),
+        ("shard", "5/4", &["shard", "'5/4'", "2/4"]),
+        ("shard", "auto", &["shard", "'auto'", "2/4"]),
+        ("shards", "2/4", &["shards", "'2/4'", "number"]),
     ] {
         let mut job = project.job(&project.equal, 1);
         job.inputs.retain(|(name, _)| name != input);
@@ -386,6 +389,73 @@ fn what_is_asked_in_vain_is_refused_before_anything_is_raced() {
         assert_eq!(done.output("exit-code"), "");
     }
     assert!(project.api.bodies().is_empty());
+}
+
+#[test]
+fn parts_are_raced_quietly_and_the_job_that_merges_them_has_gate_and_comment() {
+    needs!("curl", "git", "jq");
+    let project = Project::new();
+    let input = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    let job = |head: &str, more: &[(&str, &str)]| {
+        let mut job = project.job(head, 9);
+        job.inputs.retain(|(name, _)| name != "args");
+        let more = more.iter().map(|(name, value)| input(name, value));
+        job.inputs.extend(more);
+        job
+    };
+    let part = |head: &str, shard: &str| {
+        let args = ("args", "--max-replicates 12 --quiet");
+        job(head, &[args, ("shard", shard)]).run()
+    };
+    // Nothing has been raced yet.
+    let none = job(&project.slow, &[("shards", "2")]).run();
+    assert_eq!(none.code, 4, "{none:?}");
+    none.says(&["part 1 of 2 is missing", "part 2 of 2 is missing", "0 of 2"]);
+    none.says(&["::error title=deadheat::the parts make no whole race"]);
+    let comments = project.api.bodies();
+    assert!(comments[0].contains("exit code 4") && comments[0].contains("part 2 of 2 is missing"));
+
+    for shard in ["1/2", "2/2"] {
+        let done = part(&project.slow, shard);
+        assert_eq!(done.code, 0, "a part has no gate: {done:?}");
+        done.says(&[&format!("part {shard} is raced")]);
+        assert!(done.summary.is_empty(), "{}", done.summary);
+        assert_eq!(done.output("page"), "");
+        let run = fs::read_to_string(done.output("run")).unwrap();
+        assert!(
+            run.contains("\"seed\":9,"),
+            "the run of the workflow: {run:.2000}"
+        );
+        let name = format!("deadheat-race-part-{}", &shard[..1]);
+        assert_eq!(done.used[0].1["name"], name);
+    }
+    assert_eq!(project.api.bodies(), comments, "parts say nothing");
+
+    let whole = job(&project.slow, &[("shards", "2")]).run();
+    assert_eq!(whole.code, 1, "{whole:?}");
+    whole.says(&["::error title=deadheat::the gate is red"]);
+    assert_eq!(whole.output("slower"), "1");
+    assert!(whole.summary.contains("✘ deadheat: race"));
+    assert_eq!(whole.used[0].1["pattern"], "deadheat-race-part-*");
+    assert_eq!(whole.used[1].1["name"], "deadheat-race");
+    let comments = project.api.bodies();
+    assert_eq!(comments.len(), 1, "one comment for all of it");
+    assert!(comments[0].contains("✘ deadheat: race"));
+
+    // More parts than were raced, and then gone on without the third.
+    let more = job(&project.slow, &[("shards", "3")]).run();
+    assert_eq!(more.code, 4, "{more:?}");
+    more.says(&["part 3 of 3 is missing", "2 of 3 parts are there"]);
+    let args = ("args", "--allow-missing");
+    let less = job(&project.slow, &[("shards", "3"), args]).run();
+    assert_eq!(less.code, 1, "{less:?}");
+
+    // A part whose contender fails is red itself, and the merge says what became of it.
+    let failed = part(&project.broken, "2/2");
+    assert_eq!(failed.code, 3, "{failed:?}");
+    let whole = job(&project.slow, &[("shards", "2")]).run();
+    assert_eq!(whole.code, 4, "{whole:?}");
+    whole.says(&["part 2 of 2 ended with exit code 3:\n"]);
 }
 
 #[test]
@@ -839,7 +909,12 @@ fn the_manual_tells_every_input_and_output_and_the_examples_use_only_those() {
         }
     }
     let mut used = 0;
-    for file in ["deadheat.yml", "deadheat-forks.yml", "deadheat-comment.yml"] {
+    for file in [
+        "deadheat.yml",
+        "deadheat-forks.yml",
+        "deadheat-comment.yml",
+        "deadheat-fleet.yml",
+    ] {
         let path = root().join("examples/workflows").join(file);
         let workflow = yaml::read(&path);
         let text = fs::read_to_string(path).unwrap();
@@ -864,5 +939,5 @@ fn the_manual_tells_every_input_and_output_and_the_examples_use_only_those() {
             }
         }
     }
-    assert_eq!(used, 3);
+    assert_eq!(used, 5);
 }

@@ -76,6 +76,7 @@ pub fn inspect(
         variant: None,
         path_padding: None,
         padding: 0,
+        hash_seed: None,
         fixed_addresses: false,
         baton: None,
         // Started once, and never without this: a test executable of Go that

@@ -209,6 +209,7 @@ impl<'a> Workers<'a> {
             variant: variant.map(|variant| variant.executable.as_path()),
             path_padding: self.path_padding(position),
             padding: below(&mut rng, MOST_PADDING) as usize,
+            hash_seed: Some(self.draw(Purpose::HashSeed, position.place) as u32),
             fixed_addresses: matched,
             baton,
             probe: None,

@@ -20,6 +20,9 @@ use crate::function_failure::{FunctionError, not_started};
 use crate::memory_layout::{PathPadding, at_fixed_addresses};
 use crate::subprocess::{BatonPipes, ProcessGroup, StderrTail, is_stopped};
 
+/// The variable by which Python seeds the hashes of texts, and so the order of sets.
+const HASH_SEED_VARIABLE: &str = "PYTHONHASHSEED";
+
 /// Time that a worker that was told to leave may take, and one that closed its
 /// pipe until it is gone.
 const LEAVE: Duration = Duration::from_secs(2);
@@ -111,6 +114,13 @@ impl WorkerProcess {
             .env("DEADHEAT_PADDING", "x".repeat(start.padding))
             .stdout(output.unwrap_or_else(stderr))
             .stderr(errors);
+        // The order of a set moves a function of Python by some percent: each replicate has another,
+        // and both sides of it the same.
+        if let Some(seed) = start.hash_seed
+            && std::env::var_os(HASH_SEED_VARIABLE).is_none()
+        {
+            command.env(HASH_SEED_VARIABLE, format!("{seed:010}"));
+        }
         if let Some(directory) = &start.program.directory {
             command.current_dir(directory);
         }
@@ -339,6 +349,8 @@ pub(crate) struct WorkerStart<'a> {
     pub(crate) path_padding: Option<PathPadding>,
     /// Bytes of padding in the environment.
     pub(crate) padding: usize,
+    /// Seeds the hashes of Python, where the user does not; drawn for a replicate.
+    pub(crate) hash_seed: Option<u32>,
     /// True if it is loaded where others of the replicate are, too.
     pub(crate) fixed_addresses: bool,
     /// Its ends of the pipes to another worker that it takes turns with.

@@ -6,9 +6,7 @@ use std::time::Duration;
 
 use deadheat_engine::{Contenders, LinkProgram, Watcher, rewritten_since};
 use deadheat_format::{read_header, read_run};
-use deadheat_model::{
-    EndReason, Metric, Origin, RaceSettings, Run, RunHeader, TimeLimit, Workload,
-};
+use deadheat_model::{Metric, Origin, RaceSettings, Run, RunHeader, TimeLimit, Workload};
 
 use super::commands::{self, placements};
 use super::entries::{BenchmarkRace, function_contenders};
@@ -116,8 +114,7 @@ pub fn finish_part(
     watcher: &mut dyn Watcher,
 ) -> Result<RaceOutcome, RaceError> {
     let run = read_run(path).map_err(RaceError::Resume)?;
-    let ended = run.end.as_ref().map(|end| &end.reason);
-    if matches!(ended, Some(EndReason::Finished | EndReason::Budget)) {
+    if run.has_come_to_its_end() {
         let path = path.to_owned();
         return Ok(RaceOutcome { run, path });
     }

@@ -4,13 +4,14 @@
 use std::path::Path;
 
 use deadheat_engine::{boot, contents};
-use deadheat_format::read_header;
+use deadheat_format::{read_header, read_run, set_aside};
 use deadheat_model::{
     Environment, Plan, RaceSettings, RunHeader, Shard, ShardNumber, Workload, fnv1a,
 };
 
 use super::sitting::PlanUse;
 use crate::exit::Failure;
+use crate::terminal::to_stderr;
 
 /// How a scheduler numbers the tasks of a job, by the variables that it sets for each.
 struct Scheduler {
@@ -238,12 +239,36 @@ pub fn begun_part(
             "holds a part of another race, '{}'",
             header.command.join(" ")
         ),
-        Some(_) => return Ok(Some(header)),
+        Some(_) if is_of_this_boot(&header) || is_finished(path)? => return Ok(Some(header)),
+        Some(_) => {
+            let kept = set_aside(path).map_err(|error| Failure::unwritable("--save", &error))?;
+            let (path, kept) = (path.display(), kept.display());
+            let text = format!(
+                "{path} was begun on another machine, or before this one was booted, so the part is \
+                 raced anew; what was measured there is in {kept}"
+            );
+            to_stderr("deadheat", &text);
+            return Ok(None);
+        }
     };
     let path = path.display();
     Err(Failure::Usage(format!(
         "--save {path}: it {why}; choose another name"
     )))
+}
+
+/// Returns whether a part was begun on this machine since it was booted, as far as that is known: a
+/// part is a host, and two hosts in one would be told as one.
+fn is_of_this_boot(header: &RunHeader) -> bool {
+    match (&header.environment.boot, boot()) {
+        (Some(theirs), Some(ours)) => *theirs == ours,
+        _ => true,
+    }
+}
+
+fn is_finished(path: &Path) -> Result<bool, Failure> {
+    let run = read_run(path).map_err(Failure::reading)?;
+    Ok(run.has_come_to_its_end())
 }
 
 #[cfg(test)]
