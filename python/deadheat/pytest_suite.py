@@ -39,9 +39,11 @@ FIXTURES = ("benchmark", "benchmark_weave", "codspeed_benchmark")
 # Marks by which pytest-codspeed measures the test itself.
 MARKS = ("benchmark", "codspeed_benchmark")
 STOOD_IN_FOR = ("pytest_benchmark", "pytest_codspeed")
-NOT_COLLECTED = " (cannot be collected)"
-# Lines of pytest's report of a file that it cannot collect.
-MOST_LINES = 4
+# A file that cannot be collected is listed, as its benchmarks cannot be, with the reason: where one
+# side alone lacks what it imports, that is all that is told of it.
+NOT_COLLECTED = " (cannot be collected: "
+# Characters of that reason in a name, and lines of it in a message.
+MOST_NAMED, MOST_LINES = 100, 4
 
 
 class Over(BaseException):
@@ -59,6 +61,7 @@ class Suite:
         # The request that waits for its reply.
         self.kind, self.asked = request
         self._only: str | None = self.asked["benchmark"] if self.kind == "prepare" else None
+        self.refusal = Refusal()
         self._uncollected: dict[str, str] = {}
         self._prepare: dict[str, Any] = {}
         self._held: list[Any] = []
@@ -72,6 +75,10 @@ class Suite:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_cmdline_main(self, config: pytest.Config) -> None:
+        self.refusal.end()
+        self.turn_off(config)
+
+    def turn_off(self, config: pytest.Config) -> None:
         """Turns off what would share the tests out, and the plugins that this one stands in for.
 
         They are loaded, as their options may stand in the suite's configuration; but the fixture
@@ -100,8 +107,12 @@ class Suite:
             below = collection_path.relative_to(config.rootpath).as_posix()
         except ValueError:
             return None
-        wanted = self._only.removesuffix(NOT_COLLECTED).partition("::")[0]
+        wanted = self._only.partition(NOT_COLLECTED)[0].partition("::")[0]
         return True if wanted != below else None
+
+    def uncollected_name(self, nodeid: str) -> str:
+        reason = self._uncollected[nodeid].rpartition("; ")[2]
+        return f"{nodeid}{NOT_COLLECTED}{reason[:MOST_NAMED]})"
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
@@ -113,12 +124,12 @@ class Suite:
     def pytest_runtestloop(self, session: pytest.Session) -> NoReturn:
         items = {item.nodeid: item for item in session.items if is_benchmark(item)}
         if self.kind == "list":
-            names = [*items, *(name + NOT_COLLECTED for name in self._uncollected)]
+            names = [*items, *map(self.uncollected_name, self._uncollected)]
             self.reply("listed", {"benchmarks": [{"name": name} for name in names]})
             self.next_request()
         if self.kind == "prepare":
             name = self.asked["benchmark"]
-            uncollected = self._uncollected.get(name.removesuffix(NOT_COLLECTED))
+            uncollected = self._uncollected.get(name.partition(NOT_COLLECTED)[0])
             if name in items:
                 self.run(items[name])
             elif uncollected is not None:
@@ -217,6 +228,29 @@ class Suite:
 
     def next_request(self) -> None:
         self.kind, self.asked = self.channel.request()
+
+
+class Refusal:
+    """What pytest says of options that it refuses, its own or those of the suite's configuration:
+    it ends with two lines of paths, which are all that would be seen of its words."""
+
+    def __init__(self) -> None:
+        self.said = ""
+        self._stderr, sys.stderr = sys.stderr, self
+
+    def write(self, text: str) -> int:
+        self.said += text
+        return self._stderr.write(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stderr, name)
+
+    def end(self) -> None:
+        sys.stderr = self._stderr
+
+    def lines(self) -> list[str]:
+        lines = (line.removeprefix("ERROR: ").strip() for line in self.said.splitlines())
+        return [line.partition(": error: ")[2] for line in lines if ": error: " in line]
 
 
 class StandIn:
@@ -394,10 +428,15 @@ def serve_suite(channel: Channel, words: list[str]) -> NoReturn:
     if is_installed("pytest_cov"):
         options.append("--no-cov")
     try:
-        end = pytest.main([*words, *options], plugins=[suite])
-        problem = f"pytest ends with exit code {int(end)} before it collects; it says why"
+        end = int(pytest.main([*words, *options], plugins=[suite]))
+        refused = "; ".join(suite.refusal.lines())
+        problem = refused or f"pytest ends with exit code {end} before it collects"
     except BaseException as error:
-        problem = told(error)
+        end, problem = 1, told(error)
+    if suite.kind == "list":
+        # There is no benchmark that failed, and the last words are shown.
+        print(f"deadheat: pytest: {problem}", file=sys.stderr)
+        sys.exit(end or 1)
     suite.fail({"panicked": problem})
     channel.end()
 

@@ -151,14 +151,18 @@ impl PytestBuild {
         };
         pip(&self.install)?;
         let mut look = Command::new(&python);
-        look.args(["-c", "import pytest"]).stderr(Stdio::null());
+        look.args(["-I", "-c", "import pytest"])
+            .stderr(Stdio::null());
         if run(look, "import pytest").is_err() {
-            pip(&["pytest".to_owned()]).map_err(|error| match error {
-                BuildError::Failed { .. } => BuildError::NoPytest {
-                    revision: site.revision.to_owned(),
+            // The second for its options, which the suite's configuration may hold.
+            pip(&["pytest", "pytest-benchmark"].map(str::to_owned)).map_err(
+                |error| match error {
+                    BuildError::Failed { .. } => BuildError::NoPytest {
+                        revision: site.revision.to_owned(),
+                    },
+                    error => error,
                 },
-                error => error,
-            })?;
+            )?;
         }
         let package = site.made.join("package");
         match &self.package {
@@ -169,8 +173,9 @@ impl PytestBuild {
                 pip(&words.map(str::to_owned))?;
             }
         }
+        // Isolated: not those of the sources in this folder, which setuptools may have left there.
         let mut list = Command::new(&python);
-        list.args(["-c", INSTALLED]).stdout(Stdio::piped());
+        list.args(["-I", "-c", INSTALLED]).stdout(Stdio::piped());
         let versions = run(list, "importlib.metadata.distributions")?.stdout;
         let file = site.made.join(VERSIONS);
         fs::write(&file, versions).map_err(BuildError::at(&file))?;
