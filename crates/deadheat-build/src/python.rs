@@ -35,6 +35,43 @@ pub enum PythonPackage {
     Installed(String),
 }
 
+/// The module of the package that holds a suite.
+const MODULE: &str = "pytest_suite.py";
+
+impl PythonPackage {
+    /// The package that a path names: its folder, or that above it, or a wheel.
+    pub fn named(path: &Path) -> Option<Self> {
+        let path = std::path::absolute(path).ok()?;
+        let folders = [path.clone(), path.join("deadheat")];
+        let folder = folders
+            .into_iter()
+            .find(|folder| folder.join(MODULE).is_file());
+        match folder {
+            Some(folder) => Some(Self::Folder(folder)),
+            None if path.is_file() => Some(Self::Installed(path.display().to_string())),
+            None => None,
+        }
+    }
+
+    /// The package in the environment of Python that has this program in its `bin`.
+    pub fn installed_with(program: &Path) -> Option<Self> {
+        let program = program.canonicalize().ok()?;
+        let libraries = entries(&program.parent()?.parent()?.join("lib"));
+        let of_python = libraries.filter(|folder| {
+            let name = folder.file_name().unwrap_or_default();
+            name.to_string_lossy().starts_with("python3")
+        });
+        let packages = of_python
+            .flat_map(|folder| ["site-packages", "dist-packages"].map(|name| folder.join(name)));
+        let mut found: Vec<PathBuf> = packages
+            .map(|packages| packages.join("deadheat"))
+            .filter(|package| package.join(MODULE).is_file())
+            .collect();
+        found.sort();
+        found.pop().map(Self::Folder)
+    }
+}
+
 /// The oldest Python that the worker runs on.
 const OLDEST: (u32, u32) = (3, 10);
 
@@ -314,6 +351,27 @@ mod tests {
             text.contains(r#"sys.path[0] = "/p \"q\"/package""#),
             "{text}"
         );
+    }
+
+    #[test]
+    fn the_package_lies_where_the_wheel_puts_it_or_where_it_is_named() {
+        let prefix = tempfile::tempdir().unwrap();
+        let prefix = prefix.path().canonicalize().unwrap();
+        let program = prefix.join("bin/deadheat");
+        let package = prefix.join("lib/python3.12/site-packages/deadheat");
+        for folder in [&package, &prefix.join("bin")] {
+            fs::create_dir_all(folder).unwrap();
+        }
+        fs::write(&program, "").unwrap();
+        assert_eq!(PythonPackage::installed_with(&program), None);
+        assert_eq!(PythonPackage::named(&package), None);
+        fs::write(package.join(MODULE), "").unwrap();
+        let found = Some(PythonPackage::Folder(package.clone()));
+        assert_eq!(PythonPackage::installed_with(&program), found);
+        assert_eq!(PythonPackage::named(&package), found);
+        assert_eq!(PythonPackage::named(package.parent().unwrap()), found);
+        let wheel = PythonPackage::Installed(program.display().to_string());
+        assert_eq!(PythonPackage::named(&program), Some(wheel));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Options of `deadheat rev --pytest`: which tests are raced, and in which environments.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use deadheat::parts::exit::Failure;
@@ -9,8 +9,6 @@ use deadheat_build::{BuildError, PytestBuild, PythonPackage, Sides};
 
 /// The variable that names the package `deadheat` for Python: a folder, or a wheel.
 const PACKAGE: &str = "DEADHEAT_PYTHON_PACKAGE";
-/// The module of it that holds a suite.
-const MODULE: &str = "pytest_suite.py";
 
 /// Options of races of pytest suites.
 #[derive(Debug, Args)]
@@ -91,57 +89,18 @@ impl PytestOptions {
 /// The package that holds the worker: that which is named, or that beside which this program was
 /// installed, or else the one of this version.
 fn package() -> Result<PythonPackage, Failure> {
-    if let Some(named) = std::env::var_os(PACKAGE).filter(|named| !named.is_empty()) {
-        let path = std::path::absolute(&named).unwrap_or_else(|_| named.into());
-        let folders = [path.clone(), path.join("deadheat")];
-        let folder = folders
-            .into_iter()
-            .find(|folder| folder.join(MODULE).is_file());
-        return match folder {
-            Some(folder) => Ok(PythonPackage::Folder(folder)),
-            None if path.is_file() => Ok(PythonPackage::Installed(path.display().to_string())),
-            None => Err(Failure::Usage(format!(
-                "{PACKAGE}={}: it is to name the package deadheat for Python, a folder with \
-                 {MODULE} or a wheel",
-                path.display()
-            ))),
-        };
+    let named = std::env::var_os(PACKAGE).filter(|named| !named.is_empty());
+    if let Some(named) = named.map(PathBuf::from) {
+        return PythonPackage::named(&named).ok_or_else(|| {
+            Failure::Usage(format!(
+                "{PACKAGE}={}: it is to name the package deadheat for Python, a folder or a wheel",
+                named.display()
+            ))
+        });
     }
-    let beside = std::env::current_exe().ok().and_then(|program| {
-        let program = program.canonicalize().unwrap_or(program);
-        installed_with(program.parent()?.parent()?)
-    });
-    Ok(beside.map_or_else(
-        || PythonPackage::Installed(format!("deadheat=={}", env!("CARGO_PKG_VERSION"))),
-        PythonPackage::Folder,
-    ))
-}
-
-/// The package in the environment at `prefix`, whose `bin` has this program.
-fn installed_with(prefix: &Path) -> Option<PathBuf> {
-    let libraries = std::fs::read_dir(prefix.join("lib")).ok()?.flatten();
-    let mut found: Vec<PathBuf> = libraries
-        .filter(|entry| entry.file_name().to_string_lossy().starts_with("python3"))
-        .flat_map(|entry| ["site-packages", "dist-packages"].map(|name| entry.path().join(name)))
-        .map(|packages| packages.join("deadheat"))
-        .filter(|package| package.join(MODULE).is_file())
-        .collect();
-    found.sort();
-    found.pop()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_package_lies_where_the_wheel_puts_it() {
-        let prefix = tempfile::tempdir().unwrap();
-        assert_eq!(installed_with(prefix.path()), None);
-        let package = prefix.path().join("lib/python3.12/site-packages/deadheat");
-        std::fs::create_dir_all(&package).unwrap();
-        assert_eq!(installed_with(prefix.path()), None);
-        std::fs::write(package.join(MODULE), "").unwrap();
-        assert_eq!(installed_with(prefix.path()), Some(package));
-    }
+    let program = std::env::current_exe().ok();
+    let beside = program.and_then(|program| PythonPackage::installed_with(&program));
+    Ok(beside.unwrap_or_else(|| {
+        PythonPackage::Installed(format!("deadheat=={}", env!("CARGO_PKG_VERSION")))
+    }))
 }
