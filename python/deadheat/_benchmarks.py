@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 channel = _channel.claim()
 
 CO_COROUTINE = 0x80
+# Inputs of a sample at most, where every call has one of its own.
+MOST_INPUTS = 4_096
 
 
 class Benchmark:
@@ -42,6 +44,7 @@ class Benchmark:
         self.contenders = contenders
         self.input = input
         self.input_per_call = input_per_call
+        self.most_iterations = MOST_INPUTS if input_per_call else 2**40
         self.arguments = arguments or {}
         self.check_outputs = check_outputs
         self.gc = gc

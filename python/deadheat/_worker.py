@@ -23,20 +23,25 @@ if TYPE_CHECKING:
 
 # The shortest sample: reading the instruments takes some 10 µs of its own.
 LEAST_NS = 50_000
-# Inputs of a sample at most, where every call has one of its own.
-MOST_INPUTS = 4_096
 # Characters of a message at most, and frames of a traceback.
 MOST_SAID, FRAMES = 2_000, 4
 
 
 def serve(channel: Channel, benchmarks: Mapping[str, Benchmark]) -> NoReturn:
     """Answers requests until there are no more, and ends the process."""
+    greet(channel)
+    answer_all(channel, Session(channel, benchmarks), channel.request())
+    channel.end()
+
+
+def greet(channel: Channel) -> None:
     channel.reply("hello", {"protocol": 2, "worker": worker_name(), "metrics": METRICS})
-    session = Session(channel, benchmarks)
-    while True:
-        kind, asked = channel.request()
-        if kind == "bye":
-            channel.end()
+
+
+def answer_all(channel: Channel, session: Session, request: tuple[str, dict[str, Any]]) -> None:
+    """Answers a request and those that follow, until there are no more or one fails."""
+    kind, asked = request
+    while kind != "bye":
         try:
             reply = session.answer(kind, asked)
         except PeerGone:
@@ -46,7 +51,8 @@ def serve(channel: Channel, benchmarks: Mapping[str, Benchmark]) -> NoReturn:
             reply = session.failed({"panicked": described(error, session.seed)})
         channel.reply(*reply)
         if reply[0] == "failed":
-            channel.end()
+            return
+        kind, asked = channel.request()
 
 
 def serve_packed(file: str) -> NoReturn:
@@ -205,7 +211,7 @@ class Session:
         self.make_input(asked["seed"])
         assert self._benchmark is not None
         least = max(LEAST_NS, asked["least_ns"])
-        most = MOST_INPUTS if self._benchmark.input_per_call else 2**40
+        most = self._benchmark.most_iterations
         call_ns = []
         for contender in self._contenders:
             iterations = 1

@@ -152,6 +152,39 @@ pub enum BuildError {
         /// Its import path, or the pattern that fits none.
         package: String,
     },
+    /// No Python of this name can be started.
+    #[error("there is no Python '{python}': {said}; --python names one, 3.10 or later")]
+    NoPython {
+        /// As the user named it.
+        python: String,
+        /// The reason.
+        said: String,
+    },
+    /// The Python is too old for the worker.
+    #[error("'{python}' is Python {version}, and suites race from 3.10 on; --python names another")]
+    OldPython {
+        /// As the user named it.
+        python: String,
+        /// Its version.
+        version: String,
+    },
+    /// There is no pytest in the environment of a side, and it cannot be installed.
+    #[error(
+        "{revision}: nothing that is installed brings pytest along, and pip cannot get it; name \
+         what does, as in --install '.[test]'"
+    )]
+    NoPytest {
+        /// The side.
+        revision: String,
+    },
+    /// The side lacks a file or folder of tests.
+    #[error("{revision} has no `{path}`; --pytest names tests that both sides have")]
+    NoTestPath {
+        /// The side.
+        revision: String,
+        /// As the user named it.
+        path: String,
+    },
     /// Git would not do something it should.
     #[error("{revision}: `git {command}` failed: {said}")]
     Git {
@@ -203,10 +236,14 @@ impl BuildError {
             | Self::OneTree(_)
             | Self::BenchesForWorkingTree(_)
             | Self::NoToolchain { .. }
+            | Self::NoPython { .. }
+            | Self::OldPython { .. }
             | Self::Cargo(CargoError::TargetDir { .. } | CargoError::NoPackage) => Fault::Request,
             Self::Failed { .. }
             | Self::NoExecutable { .. }
             | Self::NoTests { .. }
+            | Self::NoPytest { .. }
+            | Self::NoTestPath { .. }
             | Self::BenchesDoNotFit { .. } => Fault::Side,
             Self::Interrupted => Fault::Interruption,
             _ => Fault::Internal,

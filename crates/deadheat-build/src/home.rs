@@ -8,6 +8,7 @@ use deadheat_link::Digest;
 
 use crate::disk::{Tally, entries};
 use crate::error::BuildError;
+use crate::recipe::Recipe;
 use crate::repository::{Commit, Repository};
 use crate::slot::{Index, Slot};
 use crate::tree;
@@ -24,12 +25,18 @@ pub(crate) struct Home {
 
 impl Home {
     /// The place where a commit is to be built: in `.deadheat/builds` at the top of the working
-    /// tree. Only where cargo or Go would there take files of the working tree for those of the
-    /// commit, in the user's cache.
-    pub(crate) fn of(repository: &Repository<'_>, commit: &Commit) -> Result<Self, BuildError> {
+    /// tree. Only where cargo, Go or pytest would there take files of the working tree for those of
+    /// the commit, in the user's cache.
+    pub(crate) fn of(
+        repository: &Repository<'_>,
+        commit: &Commit,
+        recipe: &Recipe,
+    ) -> Result<Self, BuildError> {
         let top = &repository.top;
+        // pytest looks for its configuration in all folders above.
+        let is_apart = matches!(recipe, Recipe::Pytest(_));
         match Self::outside(top) {
-            Some(outside) if sees_the_working_tree(repository, commit)? => {
+            Some(outside) if is_apart || sees_the_working_tree(repository, commit)? => {
                 outside.create(top)?;
                 Ok(outside.resolved())
             }

@@ -15,6 +15,7 @@ use crate::artifacts::Messages;
 use crate::error::{BuildError, CargoError};
 use crate::go::GoBuild;
 use crate::note::Note;
+use crate::python::PytestBuild;
 use crate::repository::{Repository, forget_the_repository};
 use crate::slot::Executable;
 use crate::subprocess::{Finished, Interruption, Variables};
@@ -28,6 +29,8 @@ pub enum Recipe {
     Command(CommandBuild),
     /// By `go test -c`.
     Go(GoBuild),
+    /// By an environment of Python, for a suite of pytest.
+    Pytest(PytestBuild),
 }
 
 /// The variable that names the wrapper of rustc that the user had.

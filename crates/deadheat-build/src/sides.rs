@@ -9,10 +9,11 @@ use deadheat_link::{LinkRecord, Roles, drop_unneeded};
 use crate::artifacts::{Messages, Seed, prune};
 use crate::benches::{BenchTarget, BenchesFrom, Donor, Overlay};
 use crate::error::BuildError;
-use crate::go::{GoBuild, GoSite};
+use crate::go::{GoBuilt, GoSite};
 use crate::home::Home;
 use crate::key::Elsewhere;
 use crate::note::Note;
+use crate::python::{PytestSite, differing_versions};
 use crate::recipe::{CargoBuild, Recipe, Site, target_dir};
 use crate::repository::{Commit, Repository, Revisions};
 use crate::slot::{Executable, Index, Slot};
@@ -78,6 +79,20 @@ impl Side {
 ///
 /// [`BuildError`]; then nothing is left of worktrees or of builds that were not finished.
 pub fn build(
+    request: &Request<'_>,
+    interruption: Interruption<'_>,
+    tell: &mut dyn FnMut(Note),
+) -> Result<Sides, BuildError> {
+    let sides = built(request, interruption, tell)?;
+    let [old, new] = [&sides.baseline, &sides.candidate].map(|side| &side.executables);
+    let packages = differing_versions(old, new);
+    if !packages.is_empty() {
+        tell(Note::OtherVersions { packages });
+    }
+    Ok(sides)
+}
+
+fn built(
     request: &Request<'_>,
     interruption: Interruption<'_>,
     tell: &mut dyn FnMut(Note),
@@ -173,8 +188,8 @@ impl Builder<'_> {
         let (mut benches, mut place) = (Vec::new(), None);
         let executables = match way.recipe {
             Recipe::Command(build) => build.run(revision, &directory, interruption, None)?,
-            Recipe::Go(build) => {
-                let (slot, executables) = self.working_tree_by_go(way, build, directory)?;
+            Recipe::Go(_) | Recipe::Pytest(_) => {
+                let (slot, executables) = self.working_tree_in_slot(way, directory)?;
                 place = Some(slot);
                 executables
             }
@@ -210,12 +225,11 @@ impl Builder<'_> {
         })
     }
 
-    /// Builds the working tree by Go, which has no folder of its own for executables: they get one
-    /// here, and its lock.
-    fn working_tree_by_go(
+    /// Builds the working tree by Go or pip, which have no folder of their own for what they make:
+    /// it gets one here, and its lock.
+    fn working_tree_in_slot(
         &mut self,
         way: &Way<'_>,
-        build: &GoBuild,
         directory: PathBuf,
     ) -> Result<(Slot, Vec<Executable>), BuildError> {
         let revision = Revisions::WORKING_TREE;
@@ -230,15 +244,14 @@ impl Builder<'_> {
         };
         let interruption = &self.repository.interruption;
         let (slot, index) = Slot::open(&home.folder, &key, interruption, &mut waiting)?;
-        let site = GoSite {
+        let place = Place {
             revision,
             top,
             directory,
             made: slot.folder.join("target"),
-            toolchain: &way.compiler,
             lock: Some(&slot.lock),
         };
-        let built = match build.run(&site, interruption) {
+        let built = match place.build(way, interruption) {
             Ok(built) => built,
             Err(error) => {
                 if index.is_none() {
@@ -263,7 +276,7 @@ impl Builder<'_> {
         commit: &Commit,
         donor: Option<&Donor>,
     ) -> Result<Side, BuildError> {
-        let home = Home::of(self.repository, commit)?;
+        let home = Home::of(self.repository, commit, way.recipe)?;
         let locks = self.borrowed_locks(way, commit)?;
         let mut ingredients = way.ingredients.clone();
         for lock in &locks {
@@ -379,16 +392,15 @@ impl Builder<'_> {
         let (revision, interruption) = (&*commit.name, &self.repository.interruption);
         index.executables = match way.recipe {
             Recipe::Command(build) => build.run(revision, &directory, interruption, tree.lock())?,
-            Recipe::Go(build) => {
-                let site = GoSite {
+            Recipe::Go(_) | Recipe::Pytest(_) => {
+                let place = Place {
                     revision,
                     top: &tree.path,
                     directory,
                     made: folder.join("target"),
-                    toolchain: &way.compiler,
                     lock: tree.lock(),
                 };
-                let built = build.run(&site, interruption)?;
+                let built = place.build(way, interruption)?;
                 index.elsewhere = built.elsewhere.into_iter().map(Elsewhere::now).collect();
                 built.executables
             }
@@ -547,10 +559,58 @@ impl Builder<'_> {
     }
 }
 
+/// The place in which a side is built by what has no folder of its own for what it makes.
+struct Place<'a> {
+    revision: &'a str,
+    top: &'a Path,
+    directory: PathBuf,
+    made: PathBuf,
+    lock: Option<&'a fs::File>,
+}
+
+impl Place<'_> {
+    fn build(self, way: &Way<'_>, interruption: &Interruption<'_>) -> Result<GoBuilt, BuildError> {
+        let Self {
+            revision,
+            top,
+            directory,
+            made,
+            lock,
+        } = self;
+        match way.recipe {
+            Recipe::Go(build) => {
+                let site = GoSite {
+                    revision,
+                    top,
+                    directory,
+                    made,
+                    toolchain: &way.compiler,
+                    lock,
+                };
+                build.run(&site, interruption)
+            }
+            Recipe::Pytest(build) => {
+                let site = PytestSite {
+                    revision,
+                    directory,
+                    made,
+                    interpreter: &way.compiler,
+                    lock,
+                };
+                Ok(GoBuilt {
+                    executables: build.run(&site, interruption)?,
+                    elsewhere: Vec::new(),
+                })
+            }
+            Recipe::Cargo(_) | Recipe::Command(_) => unreachable!("they know where they build"),
+        }
+    }
+}
+
 /// Returns true if the executables still have the records they were built with.
 fn is_recorded(way: &Way<'_>, slot: &Slot) -> Result<bool, BuildError> {
     match way.recipe {
-        Recipe::Command(_) | Recipe::Go(_) => Ok(true),
+        Recipe::Command(_) | Recipe::Go(_) | Recipe::Pytest(_) => Ok(true),
         Recipe::Cargo(build) => {
             let target = slot.folder.join("target");
             let roles = Roles::give(&target, &build.program)?;

@@ -67,6 +67,12 @@ impl<'a> Way<'a> {
                 ingredients.add("settings", build.settings(&here, &repository.interruption)?);
                 &build.variables
             }
+            Recipe::Pytest(build) => {
+                let here = repository.top.join(&repository.inside);
+                compiler = build.interpreter(&here, &repository.interruption)?;
+                build.add_to(&mut ingredients, &compiler);
+                &build.variables
+            }
         };
         for (name, value) in variables {
             ingredients.add("own variable", name);

@@ -17,6 +17,7 @@ mod options;
 mod pack;
 mod plan;
 mod program;
+mod pytest_options;
 mod races;
 mod recorded;
 mod rev;

@@ -11,13 +11,14 @@ use deadheat::parts::model::{Harness, Program};
 use deadheat::parts::pairing::Target;
 use deadheat::parts::terminal::to_stderr;
 use deadheat_build::{
-    BenchesFrom, BuildError, CargoBuild, CommandBuild, Fault, GoBuild, Interruption, Recipe,
-    Request, Revisions, Side, Sides, build,
+    BenchesFrom, BuildError, CargoBuild, CommandBuild, Fault, GoBuild, Interruption, PytestBuild,
+    Recipe, Request, Revisions, Side, Sides, build,
 };
 
 use crate::bench::{BenchOptions, Entrants, race};
 use crate::build_options::BuildOptions;
 use crate::cargo_arguments::{Arguments, Bench};
+use crate::pytest_options::PytestOptions;
 
 /// Shown at the end of `deadheat rev --help`.
 pub const EXAMPLES: &str = "\
@@ -27,6 +28,7 @@ Examples:
   deadheat rev v1.0..v1.1 -- -p parser --features simd
   deadheat rev main --build 'make bench' --exe build/bench
   deadheat rev main --go ./parse -- -test.cpu=4
+  deadheat rev main --pytest tests/bench --install '.[test]'
   deadheat rev HEAD..HEAD --build make --cand-build 'make CFLAGS=-O3' --exe build/bench
   deadheat rev HEAD..HEAD --cand-env RUSTFLAGS='-C target-cpu=native'";
 
@@ -64,6 +66,8 @@ pub struct RevArgs {
         conflicts_with = "build"
     )]
     go: Vec<String>,
+    #[command(flatten)]
+    suite: PytestOptions,
     /// Build both sides, tell where the executables are, and race nothing
     #[arg(long, help_heading = "Build")]
     no_run: bool,
@@ -74,7 +78,8 @@ pub struct RevArgs {
     #[command(flatten)]
     pub options: BenchOptions,
 
-    /// Options of cargo bench that say what is built; with --go, arguments of the executables
+    /// Options of cargo bench that say what is built; with --go, arguments of the executables; with
+    /// --pytest, options of pytest
     #[arg(last = true, value_name = "CARGO BENCH ARGS")]
     cargo: Vec<OsString>,
 }
@@ -83,7 +88,7 @@ pub struct RevArgs {
 pub fn rev(mut args: RevArgs) -> Result<Status, Failure> {
     args.options.filters = std::mem::take(&mut args.filters);
     args.options.read_rules()?;
-    let Some(recipes) = args.recipes() else {
+    let Some(recipes) = args.recipes()? else {
         return args.cargo_race()?.race();
     };
     if let Some(option) = args.ways.needs_cargo() {
@@ -98,8 +103,15 @@ pub fn rev(mut args: RevArgs) -> Result<Status, Failure> {
         let words = args.cargo.iter().map(|word| word.to_string_lossy());
         arguments = words.map(Into::into).collect();
     }
+    let is_pytest = matches!(recipes, [Recipe::Pytest(_), _]);
+    if is_pytest {
+        arguments = args.suite.arguments(&args.cargo);
+    }
     let revisions = parsed(&args.revisions)?;
     let sides = built(&revisions, &recipes, BenchesFrom::Own, "")?;
+    if is_pytest {
+        args.suite.check(&sides).map_err(failure)?;
+    }
     let ways = args.ways.in_words(args.cand_build.as_deref());
     let options = (!args.no_run).then_some(args.options);
     raced(&sides, ways, &arguments, options)
@@ -107,26 +119,37 @@ pub fn rev(mut args: RevArgs) -> Result<Status, Failure> {
 
 impl RevArgs {
     /// The ways to build both sides without cargo; `None` where cargo builds them.
-    fn recipes(&self) -> Option<[Recipe; 2]> {
+    fn recipes(&self) -> Result<Option<[Recipe; 2]>, Failure> {
         let [base, cand] = self.ways.variables();
+        if let Some(build) = self.suite.build()? {
+            return Ok(Some([base, cand].map(|variables| {
+                Recipe::Pytest(PytestBuild {
+                    variables,
+                    ..build.clone()
+                })
+            })));
+        }
         if !self.go.is_empty() {
             let packages = || self.go.clone();
-            return Some([base, cand].map(|variables| {
+            return Ok(Some([base, cand].map(|variables| {
                 Recipe::Go(GoBuild {
                     packages: packages(),
                     variables,
                 })
-            }));
+            })));
         }
-        let command = self.build.as_ref()?;
+        let Some(command) = &self.build else {
+            return Ok(None);
+        };
         let own = self.cand_build.as_ref().unwrap_or(command);
-        Some([(command, base), (own, cand)].map(|(command, variables)| {
+        let commands = [(command, base), (own, cand)];
+        Ok(Some(commands.map(|(command, variables)| {
             Recipe::Command(CommandBuild {
                 command: command.clone(),
                 executables: self.exe.clone(),
                 variables,
             })
-        }))
+        })))
     }
 
     fn cargo_race(self) -> Result<CargoRace, Failure> {

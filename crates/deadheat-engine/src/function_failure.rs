@@ -98,6 +98,8 @@ impl std::error::Error for InspectionFailure {}
 pub enum FunctionError {
     /// It panicked.
     Panicked(String),
+    /// The benchmark does not want to run here; the reason.
+    Skipped(String),
     /// The process ended in the middle of the work.
     Exited(i32),
     /// The process was killed.
@@ -163,6 +165,7 @@ impl fmt::Display for FunctionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
 Self::Panicked(inner) => write!(f, "panicked {inner}"),
+Self::Skipped(inner) => write!(f, "skips itself: {inner}"),
 Self::Exited(inner) => write!(f, "ended its process with exit code {inner}"),
 Self::Signalled(inner) => write!(f, "was killed by signal {inner}{name}", name = signal_name(*inner)),
 Self::TimedOut(inner) => write!(f, "did not come back within {inner:?} (--timeout) and was killed"),
@@ -202,6 +205,7 @@ impl FunctionError {
         match (self, stderr_tail) {
             (
                 FunctionError::Panicked(_)
+                | FunctionError::Skipped(_)
                 | FunctionError::OutputDiffers { .. }
                 | FunctionError::OutputVaries
                 | FunctionError::NotStarted(_)

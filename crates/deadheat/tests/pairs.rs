@@ -412,6 +412,7 @@ fn what_a_build_says_of_its_failure_is_told() {
             r#"{"panicked":"at sum.py:3: no"}"#,
             "block 0: 'new' panicked at sum.py:3: no",
         ),
+        (r#"{"skipped":"no GPU"}"#, "'new' skips itself: no GPU"),
         (r#"{"unknown":{}}"#, "it does not know this benchmark"),
         (r#"{"out_of_turn":{}}"#, "it was asked out of turn"),
         (

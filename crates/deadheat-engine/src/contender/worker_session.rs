@@ -222,6 +222,7 @@ impl RunPosition<'_> {
 pub(super) fn cause_of(problem: &Problem, layout: &ProcessLayout) -> FunctionError {
     match problem {
         Problem::Panicked(message) => FunctionError::Panicked(message.clone()),
+        Problem::Skipped(reason) => FunctionError::Skipped(reason.clone()),
         Problem::OutputVaries => FunctionError::OutputVaries,
         Problem::OutputDiffers => FunctionError::OutputDiffers {
             baseline: layout.contenders.first().cloned().unwrap_or_default(),

@@ -120,6 +120,8 @@ pub(crate) enum Problem {
     OutOfTurn,
     /// The code panicked, with this message.
     Panicked(String),
+    /// The benchmark does not want to run here, for this reason.
+    Skipped(String),
     /// A candidate does not agree with the baseline.
     OutputDiffers,
     /// A contender does not agree with itself.
@@ -457,8 +459,10 @@ impl Problem {
     ];
 
     fn to_json(&self) -> Json {
-        if let Problem::Panicked(text) = self {
-            return Json::tagged("panicked", text);
+        match self {
+            Problem::Panicked(text) => return Json::tagged("panicked", text),
+            Problem::Skipped(reason) => return Json::tagged("skipped", reason),
+            _ => {}
         }
         let found = Self::PLAIN.iter().find(|(_, problem)| problem == self);
         let (word, _) = found.expect("all others are plain");
@@ -467,8 +471,10 @@ impl Problem {
 
     fn from_json(value: &Json) -> Option<Self> {
         let (kind, said) = value.as_object()?.only()?;
-        if kind == "panicked" {
-            return text(said).map(Problem::Panicked);
+        match kind {
+            "panicked" => return text(said).map(Problem::Panicked),
+            "skipped" => return text(said).map(Problem::Skipped),
+            _ => {}
         }
         let found = Self::PLAIN.into_iter().find(|(word, _)| *word == kind);
         found.map(|(_, problem)| problem)
@@ -653,6 +659,7 @@ mod tests {
             failed(None, Problem::Unknown),
             failed(Some(1), Problem::OutOfTurn),
             failed(None, Problem::Panicked("at a.rs:1:\n\"no\"".to_owned())),
+            failed(None, Problem::Skipped("no GPU".to_owned())),
             failed(Some(2), Problem::OutputDiffers),
             failed(Some(0), Problem::OutputVaries),
             failed(None, Problem::PeerGone),

@@ -185,6 +185,16 @@ impl PilotedContenders for FunctionContenders<'_> {
         }
     }
 
+    fn reason_to_leave_out(&self, error: &EngineError) -> Option<LeftOutReason> {
+        match error {
+            EngineError::Function(failure) => match &failure.cause {
+                FunctionError::Skipped(reason) => Some(LeftOutReason::Skipped(reason.clone())),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     fn enter(
         &mut self,
         plan: &mut Plan,

@@ -1,0 +1,400 @@
+//! A virtual environment of Python per side, and in it the worker that races the side's pytest suite.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::disk::entries;
+use crate::error::BuildError;
+use crate::key::Ingredients;
+use crate::repository::forget_the_repository;
+use crate::slot::Executable;
+use crate::subprocess::{Finished, Interruption, Variables};
+
+/// A virtual environment for a pytest suite, as the user wants it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PytestBuild {
+    /// Words of `pip install`; relative paths are those of the side.
+    pub install: Vec<String>,
+    /// The Python of both sides: a path, or a name in `PATH`.
+    pub python: String,
+    /// The package `deadheat` for Python, which holds the worker.
+    pub package: PythonPackage,
+    /// Variables of the environment that are set.
+    pub variables: Variables,
+}
+
+/// The place the package `deadheat` for Python comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PythonPackage {
+    /// A folder of modules, copied into the environment.
+    Folder(PathBuf),
+    /// A wheel, or a requirement such as `deadheat==1.0`, for pip.
+    Installed(String),
+}
+
+/// The module of the package that holds a suite.
+const MODULE: &str = "pytest_suite.py";
+
+impl PythonPackage {
+    /// The package that a path names: its folder, or that above it, or a wheel.
+    pub fn named(path: &Path) -> Option<Self> {
+        let path = std::path::absolute(path).ok()?;
+        let folders = [path.clone(), path.join("deadheat")];
+        let folder = folders
+            .into_iter()
+            .find(|folder| folder.join(MODULE).is_file());
+        match folder {
+            Some(folder) => Some(Self::Folder(folder)),
+            None if path.is_file() => Some(Self::Installed(path.display().to_string())),
+            None => None,
+        }
+    }
+
+    /// The package in the environment of Python that has this program in its `bin`.
+    pub fn installed_with(program: &Path) -> Option<Self> {
+        let program = program.canonicalize().ok()?;
+        let libraries = entries(&program.parent()?.parent()?.join("lib"));
+        let of_python = libraries.filter(|folder| {
+            let name = folder.file_name().unwrap_or_default();
+            name.to_string_lossy().starts_with("python3")
+        });
+        let packages = of_python
+            .flat_map(|folder| ["site-packages", "dist-packages"].map(|name| folder.join(name)));
+        let mut found: Vec<PathBuf> = packages
+            .map(|packages| packages.join("deadheat"))
+            .filter(|package| package.join(MODULE).is_file())
+            .collect();
+        found.sort();
+        found.pop().map(Self::Folder)
+    }
+}
+
+/// The oldest Python that the worker runs on.
+const OLDEST: (u32, u32) = (3, 10);
+
+/// Prints the version of a Python, the path of its executable, and its version in full.
+const ABOUT: &str = "import sys; print('%d.%d' % sys.version_info[:2]); print(sys.executable); \
+     print(sys.version)";
+
+/// Prints the packages of an environment with their versions, a line each: not those that were
+/// installed from a folder, which are what is raced.
+const INSTALLED: &str = "\
+from importlib.metadata import distributions
+for each in distributions():
+    if 'dir_info' not in (each.read_text('direct_url.json') or ''):
+        print(each.metadata['Name'], each.version, sep='\\t')
+";
+
+/// Names of the files of a build.
+const SUITE: &str = "pytest-suite";
+const VERSIONS: &str = "versions.txt";
+
+/// The place in which an environment is made.
+#[derive(Debug)]
+pub(crate) struct PytestSite<'a> {
+    /// The side, for errors.
+    pub(crate) revision: &'a str,
+    /// The folder in which pip and pytest are called.
+    pub(crate) directory: PathBuf,
+    /// The folder for the environment.
+    pub(crate) made: PathBuf,
+    /// The Python for both sides, as [`PytestBuild::interpreter`] tells of it.
+    pub(crate) interpreter: &'a str,
+    /// Held while pip lives.
+    pub(crate) lock: Option<&'a fs::File>,
+}
+
+impl PytestBuild {
+    /// The Python of both sides, as [`ABOUT`] prints it.
+    pub(crate) fn interpreter(
+        &self,
+        directory: &Path,
+        interruption: &Interruption<'_>,
+    ) -> Result<String, BuildError> {
+        let no_python = |said: String| BuildError::NoPython {
+            python: self.python.clone(),
+            said,
+        };
+        let mut command = Command::new(&self.python);
+        command.args(["-c", ABOUT]).current_dir(directory);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let done = match interruption.run(&mut command, None) {
+            Ok(done) if done.status.success() => done,
+            Ok(done) => return Err(no_python(done.said())),
+            Err(BuildError::NotStarted { problem, .. }) => {
+                return Err(no_python(problem.to_string()));
+            }
+            Err(error) => return Err(error),
+        };
+        let about = String::from_utf8_lossy(&done.stdout).into_owned();
+        let version = about.lines().next().unwrap_or_default();
+        if parsed(version).is_none_or(|version| version < OLDEST) {
+            return Err(BuildError::OldPython {
+                python: self.python.clone(),
+                version: version.to_owned(),
+            });
+        }
+        Ok(about)
+    }
+
+    /// Adds all that an environment depends on besides the commit.
+    pub(crate) fn add_to(&self, ingredients: &mut Ingredients, interpreter: &str) {
+        ingredients.add("by", "pytest");
+        for word in &self.install {
+            ingredients.add("install", word);
+        }
+        ingredients.add("interpreter", interpreter);
+        ingredients.add("installer", if has_uv() { "uv" } else { "pip" });
+        match &self.package {
+            PythonPackage::Folder(folder) => {
+                for file in modules(folder) {
+                    ingredients.add_file(&file);
+                }
+            }
+            PythonPackage::Installed(wheel) => {
+                ingredients.add("package", wheel);
+                ingredients.add_file(Path::new(wheel));
+            }
+        }
+    }
+
+    /// Makes the environment, or brings one up to date, and gives the worker.
+    pub(crate) fn run(
+        &self,
+        site: &PytestSite<'_>,
+        interruption: &Interruption<'_>,
+    ) -> Result<Vec<Executable>, BuildError> {
+        let environment = site.made.join("environment");
+        let python = environment.join("bin").join("python");
+        fs::create_dir_all(&site.made).map_err(BuildError::at(&site.made))?;
+        let run = |command, what: &str| self.call(command, what, site, interruption);
+        if !python.exists() {
+            let base = site.interpreter.lines().nth(1).unwrap_or(&self.python);
+            let mut command = Command::new(if has_uv() { "uv" } else { base });
+            if has_uv() {
+                command.args(["venv", "--quiet", "--python", base]);
+            } else {
+                command.args(["-m", "venv"]);
+            }
+            command.arg(&environment).stdout(std::io::stderr());
+            run(command, &format!("{base} -m venv"))?;
+        }
+        let pip = |words: &[String]| {
+            let (command, what) = pip_install(&python, words);
+            run(command, &what)
+        };
+        pip(&self.install)?;
+        let mut look = Command::new(&python);
+        look.args(["-I", "-c", "import pytest"])
+            .stderr(Stdio::null());
+        if run(look, "import pytest").is_err() {
+            // The second for its options, which the suite's configuration may hold.
+            pip(&["pytest", "pytest-benchmark"].map(str::to_owned)).map_err(
+                |error| match error {
+                    BuildError::Failed { .. } => BuildError::NoPytest {
+                        revision: site.revision.to_owned(),
+                    },
+                    error => error,
+                },
+            )?;
+        }
+        let package = site.made.join("package");
+        match &self.package {
+            PythonPackage::Folder(folder) => copy_modules(folder, &package.join("deadheat"))?,
+            PythonPackage::Installed(wheel) => {
+                let target = package.display().to_string();
+                let words = ["--no-deps", "--target", &target, wheel];
+                pip(&words.map(str::to_owned))?;
+            }
+        }
+        // Isolated: not those of the sources in this folder, which setuptools may have left there.
+        let mut list = Command::new(&python);
+        list.args(["-I", "-c", INSTALLED]).stdout(Stdio::piped());
+        let versions = run(list, "importlib.metadata.distributions")?.stdout;
+        let file = site.made.join(VERSIONS);
+        fs::write(&file, versions).map_err(BuildError::at(&file))?;
+        let suite = site.made.join(SUITE);
+        fs::write(&suite, script(&python, &package))
+            .and_then(|()| fs::set_permissions(&suite, fs::Permissions::from_mode(0o755)))
+            .map_err(BuildError::at(&suite))?;
+        Ok(vec![Executable {
+            name: "pytest".to_owned(),
+            path: suite,
+            directory: Some(site.directory.clone()),
+        }])
+    }
+
+    fn call(
+        &self,
+        mut command: Command,
+        what: &str,
+        site: &PytestSite<'_>,
+        interruption: &Interruption<'_>,
+    ) -> Result<Finished, BuildError> {
+        command
+            // Those of the environment that the user stands in say nothing about this one.
+            .env_remove("VIRTUAL_ENV")
+            .env_remove("PYTHONPATH")
+            .envs(self.variables.iter().map(|(name, value)| (name, value)))
+            .current_dir(&site.directory);
+        forget_the_repository(&mut command);
+        let done = interruption.run(&mut command, site.lock)?;
+        if done.status.success() {
+            return Ok(done);
+        }
+        Err(done.failed(site.revision, what))
+    }
+}
+
+/// Returns the packages that both sides have in different versions, as `numpy 1.26.4 and 2.0.1`.
+pub(crate) fn differing_versions(baseline: &[Executable], candidate: &[Executable]) -> Vec<String> {
+    let read = |side: &[Executable]| -> BTreeMap<String, String> {
+        let file = side
+            .first()
+            .map(|suite| suite.path.with_file_name(VERSIONS));
+        let text = file.and_then(|file| fs::read_to_string(file).ok());
+        let lines = text.iter().flat_map(|text| text.lines());
+        let pairs = lines.filter_map(|line| line.split_once('\t'));
+        pairs
+            .map(|(name, version)| (name.to_owned(), version.to_owned()))
+            .collect()
+    };
+    let new = read(candidate);
+    let differ = read(baseline).into_iter().filter_map(|(name, version)| {
+        let other = new.get(&name).filter(|other| **other != version)?;
+        Some(format!("{name} {version} and {other}"))
+    });
+    differ.collect()
+}
+
+/// `pip install` in the environment of this Python, and what it is called in messages.
+fn pip_install(python: &Path, words: &[String]) -> (Command, String) {
+    let words_told = words.join(" ");
+    let (mut command, told) = if has_uv() {
+        let mut uv = Command::new("uv");
+        // A folder that was built before is built again, though only its sources changed.
+        uv.args(["pip", "install", "--quiet", "--reinstall", "--python"]);
+        uv.arg(python);
+        (uv, format!("uv pip install {words_told}"))
+    } else {
+        let mut pip = Command::new(python);
+        pip.args(["-m", "pip", "install", "--quiet", "--no-input"]);
+        pip.arg("--disable-pip-version-check");
+        (pip, format!("pip install {words_told}"))
+    };
+    // What it prints is for the user, and standard output is for answers.
+    command.args(words).stdout(std::io::stderr());
+    (command, told)
+}
+
+fn has_uv() -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join("uv").is_file())
+}
+
+/// Reads a version such as `3.12`.
+fn parsed(version: &str) -> Option<(u32, u32)> {
+    let (major, minor) = version.split_once('.')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+/// The modules of the package in a folder, sorted.
+fn modules(folder: &Path) -> Vec<PathBuf> {
+    let files = entries(folder).filter(|path| path.extension().is_some_and(|end| end == "py"));
+    let mut files: Vec<PathBuf> = files.collect();
+    files.sort();
+    files
+}
+
+fn copy_modules(folder: &Path, to: &Path) -> Result<(), BuildError> {
+    fs::create_dir_all(to).map_err(BuildError::at(to))?;
+    for file in modules(folder) {
+        let copy = to.join(file.file_name().unwrap_or_default());
+        fs::copy(&file, &copy).map_err(BuildError::at(&copy))?;
+    }
+    Ok(())
+}
+
+/// The worker: a script of the shell that starts itself by this Python. The first line of a script
+/// of Python may be neither long nor hold a blank, and the path of this one may be both.
+fn script(python: &Path, package: &Path) -> String {
+    let python = python.display().to_string().replace('\'', r"'\''");
+    let package = serde_json::Value::from(package.display().to_string());
+    format!(
+        "\
+#!/bin/sh
+'''exec' '{python}' \"$0\" \"$@\"
+' '''
+import sys
+# As `pytest`, and unlike `python -m pytest`, without the folder it is called in: what is raced is
+# what was installed.
+sys.path[0] = {package}
+from deadheat.pytest_suite import main
+sys.exit(main())
+"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worker_is_a_script_of_the_shell_and_of_python_whatever_its_path() {
+        let text = script(Path::new("/a b's/python"), Path::new("/p \"q\"/package"));
+        let begin = "#!/bin/sh\n'''exec' '/a b'\\''s/python' \"$0\" \"$@\"\n' '''\n";
+        assert!(text.starts_with(begin), "{text}");
+        assert!(
+            text.contains(r#"sys.path[0] = "/p \"q\"/package""#),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn the_package_lies_where_the_wheel_puts_it_or_where_it_is_named() {
+        let prefix = tempfile::tempdir().unwrap();
+        let prefix = prefix.path().canonicalize().unwrap();
+        let program = prefix.join("bin/deadheat");
+        let package = prefix.join("lib/python3.12/site-packages/deadheat");
+        for folder in [&package, &prefix.join("bin")] {
+            fs::create_dir_all(folder).unwrap();
+        }
+        fs::write(&program, "").unwrap();
+        assert_eq!(PythonPackage::installed_with(&program), None);
+        assert_eq!(PythonPackage::named(&package), None);
+        fs::write(package.join(MODULE), "").unwrap();
+        let found = Some(PythonPackage::Folder(package.clone()));
+        assert_eq!(PythonPackage::installed_with(&program), found);
+        assert_eq!(PythonPackage::named(&package), found);
+        assert_eq!(PythonPackage::named(package.parent().unwrap()), found);
+        let wheel = PythonPackage::Installed(program.display().to_string());
+        assert_eq!(PythonPackage::named(&program), Some(wheel));
+    }
+
+    #[test]
+    fn versions_that_differ_are_named() {
+        let side = |text: &str| {
+            let folder = tempfile::tempdir().unwrap();
+            fs::write(folder.path().join(VERSIONS), text).unwrap();
+            let suite = Executable {
+                name: "pytest".to_owned(),
+                path: folder.path().join(SUITE),
+                directory: None,
+            };
+            (folder, [suite])
+        };
+        let (_old, old) = side("numpy\t1.26.4\npytest\t8.0\nonly\t1\n");
+        let (_new, new) = side("numpy\t2.0.1\npytest\t8.0\n");
+        assert_eq!(differing_versions(&old, &new), ["numpy 1.26.4 and 2.0.1"]);
+        assert!(differing_versions(&old, &[]).is_empty());
+    }
+
+    #[test]
+    fn versions_of_python_are_ordered_by_their_numbers() {
+        assert!(parsed("3.9") < Some(OLDEST) && parsed("3.13") > Some(OLDEST));
+        assert_eq!(parsed("unknown"), None);
+    }
+}
