@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,14 +16,19 @@ import deadheat
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
-# A folder with the package that is tested and no other.
-LIBRARY = tempfile.TemporaryDirectory(prefix="deadheat-tested-")
-Path(LIBRARY.name, "deadheat").symlink_to(Path(deadheat.__file__).parent)
+
+@cache
+def library() -> tempfile.TemporaryDirectory:
+    """A folder with the package that is tested and no other. Made when it is asked for: workers
+    import the tests too, to race their functions, and are killed."""
+    folder = tempfile.TemporaryDirectory(prefix="deadheat-tested-")
+    Path(folder.name, "deadheat").symlink_to(Path(deadheat.__file__).parent)
+    return folder
 
 
 def environment(**more: str) -> dict[str, str]:
     """That of a process, of whatever Python, which has the package that is tested."""
-    return {**os.environ, "PYTHONPATH": LIBRARY.name, "NO_COLOR": "1", **more}
+    return {**os.environ, "PYTHONPATH": library().name, "NO_COLOR": "1", **more}
 
 
 class Worker:
