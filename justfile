@@ -44,6 +44,14 @@ fleet:
 _fleet place *tools:
     @for tool in {{tools}}; do command -v $tool >/dev/null || { echo "examples/fleet/{{place}} is skipped: there is no $tool"; exit 0; }; done; examples/fleet/{{place}}/try.sh target/debug
 
+# The Python package: format, lints, types and tests, in fresh virtual environments of every Python that is here, with the program from a wheel that is built before (python3 with venv, the network); some minutes for each
+python *options:
+    python/try {{options}}
+
+# A wheel of the Python package with the program in it, as it is handed out, in python/dist; `just wheel --profile dev` is there sooner
+wheel *options:
+    python/try wheel {{options}}
+
 # Odd files for every reader, into analysis and answer, a while for each (cargo install cargo-fuzz, and a nightly compiler)
 fuzz seconds="300":
     just _fuzz csv seeds/csv csv.dict 6000 {{seconds}}

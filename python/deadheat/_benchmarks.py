@@ -80,7 +80,7 @@ class Benchmark:
 
 def is_coroutine_function(function: Callable[..., Any]) -> bool:
     # That of inspect, which takes ten milliseconds to import.
-    code = getattr(function, "__code__", None)
+    code = getattr(getattr(function, "func", function), "__code__", None)
     return code is not None and bool(code.co_flags & CO_COROUTINE)
 
 

@@ -6,15 +6,43 @@ Imported before anything of the user's runs, so it imports next to nothing.
 from __future__ import annotations
 
 import os
-import signal
 import sys
-from json import dumps, loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from json import dumps, loads
+    from signal import SIGKILL
     from typing import Any, BinaryIO, NoReturn
+else:
+    # `signal` and `json` themselves import enum and re, which take ten milliseconds.
+    from _signal import SIGKILL
 
-WORKER, BATON, SHARED_SEED = "DEADHEAT_WORKER", "DEADHEAT_BATON", "DEADHEAT_REPLICATE_SEED"
+    class Scanned:
+        """What the parser of `json` is made with."""
+
+        strict = True
+        object_hook = object_pairs_hook = None
+        parse_float, parse_int, parse_constant = float, int, float
+
+    try:
+        from _json import encode_basestring_ascii, make_encoder, make_scanner
+
+        scan = make_scanner(Scanned)
+        text_of = encode_basestring_ascii
+        write = make_encoder(None, None, text_of, None, ": ", ", ", False, False, True)
+
+        def loads(text):
+            return scan(text, 0)[0]
+
+        def dumps(value):
+            return "".join(write(value, 0))
+
+        assert loads(dumps({"a": [1, 2.5, None]})) == {"a": [1, 2.5, None]}
+    except Exception:
+        # Another Python than CPython, or a later one.
+        from json import dumps, loads
+
+WORKER, BATON = "DEADHEAT_WORKER", "DEADHEAT_BATON"
 PR_SET_PDEATHSIG = 1
 
 
@@ -41,7 +69,7 @@ class Channel:
     def request(self) -> tuple[str, dict[str, Any]]:
         """Returns the kind of the next request and what it says; `bye` at the end of file."""
         line = self._requests.readline()
-        kind, said = loads(line).popitem() if line else ("bye", {})
+        kind, said = loads(line.decode()).popitem() if line else ("bye", {})
         return kind, said
 
     def reply(self, kind: str, said: dict[str, Any]) -> None:
@@ -80,7 +108,7 @@ class Channel:
         """Ends this process and all that its functions have started."""
         self.end_if_forked()
         if os.getpgrp() == self._pid:
-            os.killpg(self._pid, signal.SIGKILL)
+            os.killpg(self._pid, SIGKILL)
         os._exit(0)  # Threads that still run are not waited for.
 
 
@@ -92,11 +120,31 @@ def claim() -> Channel | None:
     if sys.platform == "linux":
         end_with_parent()
         os.register_at_fork(after_in_child=end_with_parent)
-    if BATON in os.environ:
-        share_hash_seed()
+    # Before the functions and their constants are made.
+    held.extend(hold_heap(len(os.environ.get("DEADHEAT_PADDING", ""))))
     descriptors = [int(number) for number in os.environ.pop(WORKER).split(",")]
     baton = [int(number) for number in os.environ.pop(BATON, "").split(",") if number]
     return Channel(descriptors, baton)
+
+
+def hold_heap(number: int) -> list[Any]:
+    """Holds that many bytes, and small objects of every size, so that what comes after lies at
+    other places of the heap: Python keeps small objects in pools of its own, by sixteen bytes."""
+    kept: list[Any] = [bytearray(number)]
+    for step in range(32):
+        number = (number * 1_103_515_245 + 12_345) % 2**31
+        kept.append([small_object(step) for _ in range((number >> 16) % 64)])
+    return kept
+
+
+def small_object(step: int) -> object:
+    """A new object of 16 · (step + 1) bytes."""
+    if step < 2:
+        return step / 3 if step else object()
+    return bytes(16 * step - 24)
+
+
+held: list[Any] = []
 
 
 def end_with_parent() -> None:
@@ -106,41 +154,7 @@ def end_with_parent() -> None:
         from _ctypes import call_function, dlopen, dlsym
 
         prctl = dlsym(dlopen(None, os.RTLD_NOW), "prctl")  # type: ignore[arg-type]
-        call_function(prctl, (PR_SET_PDEATHSIG, signal.SIGKILL))
+        call_function(prctl, (PR_SET_PDEATHSIG, SIGKILL))
     except (ImportError, OSError):
         pass  # The end of the requests tells as well, between calls.
 
-
-def share_hash_seed() -> None:
-    """Starts this process anew with the hash seed that its side shares with the other.
-
-    Hashes of texts, and so the order of sets and the collisions of dicts, are drawn by every
-    interpreter for itself; the side with the luckier draw would seem faster. Two contenders in
-    one process share its draw, and need none of this.
-    """
-    seed = shared_hash_seed()
-    if seed is None or sys.flags.ignore_environment or not sys.flags.hash_randomization:
-        return
-    drawn = os.environ.get("PYTHONHASHSEED", "random")
-    if drawn == str(seed):
-        del os.environ["PYTHONHASHSEED"]  # Ours: what functions start draws its own.
-    elif drawn == "random":
-        environment = {**os.environ, "PYTHONHASHSEED": str(seed)}
-        os.execve(sys.executable, sys.orig_argv, environment)
-
-
-def shared_hash_seed() -> int | None:
-    """Returns a number that both sides of a replicate have in common, from 1 to 2^32 - 1.
-
-    It is drawn by deadheat: a seed where it gives one, and else the length that it pads the paths
-    of both programs to, of which there are 64.
-    """
-    shared = os.environ.get(SHARED_SEED)
-    padded = [len(word) for word in sys.orig_argv if word.startswith("/./")]
-    if shared is not None:
-        number = int(shared)
-    elif padded:
-        number = padded[0]
-    else:
-        return None
-    return 1 + number * 2_654_435_761 % (2**32 - 1)

@@ -25,3 +25,8 @@ class RaceFailed(DeadheatError):
 
 class TooSlow(DeadheatError, AssertionError):
     """A candidate that a test does not allow to be so slow."""
+
+
+# They are named by the place that they are imported from.
+for _error in (UsageError, ProgramNotFound, CannotTravel, RaceFailed, TooSlow, DeadheatError):
+    _error.__module__ = "deadheat"

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from deadheat import Result
 
 Function = Callable[..., Any]
-OPEN = pytest.StashKey[list[str]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -28,14 +27,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.stash[OPEN] = []
-
-
-def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    if config.stash[OPEN]:
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    # Properties come along from the processes of xdist as well.
+    races = [
+        f"{report.nodeid}: {told['deadheat']}"
+        for report in terminalreporter.stats.get("passed", [])
+        if "deadheat" in (told := dict(report.user_properties)) and told["deadheat-open"]
+    ]
+    if races:
         terminalreporter.section("deadheat: open")
-        for line in config.stash[OPEN]:
+        for line in races:
             terminalreporter.write_line(line)
 
 
@@ -88,10 +89,10 @@ class Race:
             for function in self._functions:
                 both.run(function(*([self._input(0)] if self._input else [])))
             return None
-        result = race(*self._functions, input=self._input, margin=margin, **self._settings)
-        node.user_properties.append(("deadheat", result.sentence))
+        baseline, candidate = self._functions
+        result = race(baseline, candidate, self._input, margin=margin, **self._settings)
+        is_open = result.verdict in (None, "inconclusive")
+        node.user_properties += [("deadheat", result.sentence), ("deadheat-open", is_open)]
         if result.verdict in broken:
             raise TooSlow(result.sentence)
-        if result.verdict in (None, "inconclusive"):
-            config.stash[OPEN].append(f"{node.nodeid}: {result.sentence}")
         return result

@@ -134,7 +134,7 @@ class Result:
     def _repr_html_(self) -> str:
         colour = COLOURS.get(self.verdict or "", OPEN)
         doubts = "".join(f"<li>{escape(warning)}</li>" for warning in self.warnings)
-        more = f"<details><summary>{len(self.warnings)} notes</summary><ul>{doubts}</ul></details>"
+        more = f"<details><summary>Notes</summary><ul>{doubts}</ul></details>"
         return (
             f'<div style="font-family: sans-serif"><b style="color: {colour}">'
             f"{escape(self.sentence)}</b><br>{self._svg(colour)}{more if doubts else ''}</div>"

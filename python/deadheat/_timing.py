@@ -146,7 +146,12 @@ class Contender:
     """A function with the loop that calls it."""
 
     def __init__(
-        self, number: int, function: Callable[..., Any], benchmark: Benchmark, tools: Instruments
+        self,
+        number: int,
+        function: Callable[..., Any],
+        benchmark: Benchmark,
+        tools: Instruments,
+        cpu_overhead: int = 0,
     ) -> None:
         self.number = number
         self.kept: Any = None
@@ -156,14 +161,7 @@ class Contender:
         self._per_call = benchmark.input_per_call
         self._run = benchmark.run
         self._tools = tools
-        self._cpu_overhead = 0
-
-    def find_overhead(self, nothing: Callable[..., Any]) -> None:
-        """Measures the CPU time that the instruments show of themselves, on a call of `nothing`."""
-        function, self._function = self._function, nothing
-        empty = sorted(self.sample(None, 1)[1] for _ in range(21))
-        self._function, self.kept = function, None
-        self._cpu_overhead = empty[10]
+        self._cpu_overhead = cpu_overhead
 
     def sample(self, given: Any, iterations: int) -> list[int]:
         """Calls the function so many times and returns the metrics of the sample.
@@ -185,3 +183,15 @@ class Contender:
         after = self._tools.around()
         counts = [now - then for then, now in zip(before, after)]
         return [wall, max(0, cpu - self._cpu_overhead), *counts]
+
+
+def cpu_overhead(benchmark: Benchmark, tools: Instruments) -> int:
+    """Measures the CPU time that the instruments show of themselves, on calls of nothing."""
+
+    def nothing(*_: Any, **__: Any) -> None: ...
+
+    async def nothing_async(*_: Any, **__: Any) -> None: ...
+
+    function = nothing_async if benchmark.is_async else nothing
+    empty = Contender(0, function, benchmark, tools)
+    return sorted(empty.sample(nothing, 1)[1] for _ in range(21))[10]

@@ -6,7 +6,6 @@ import importlib
 import inspect
 import io
 import os
-import pickle
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -30,20 +29,20 @@ OTHERWISE = (
 
 def resolved(function: Callable[..., Any] | str, role: str) -> Callable[..., Any]:
     """The function itself, or that of an import path such as `"package.module:function"`."""
-    if not isinstance(function, str):
-        if not callable(function):
-            raise UsageError(f"{role} is no function but {type(function).__name__}")
-        return function
-    module, colon, name = function.partition(":")
-    if not colon:
-        module, _, name = function.rpartition(".")
-    try:
-        found: Any = importlib.import_module(module)
-        for part in name.split("."):
-            found = getattr(found, part)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise UsageError(f"{role}: there is no function {function!r} ({error})") from None
-    return resolved(found, role) if callable(found) else resolved(None, role)  # type: ignore[arg-type]
+    found: Any = function
+    if isinstance(function, str):
+        module, colon, name = function.partition(":")
+        if not colon:
+            module, _, name = function.rpartition(".")
+        try:
+            found = importlib.import_module(module)
+            for part in name.split("."):
+                found = getattr(found, part)
+        except (ImportError, AttributeError, ValueError) as error:
+            raise UsageError(f"{role}: there is no function {function!r} ({error})") from None
+    if not callable(found):
+        raise UsageError(f"{role} is no function but {type(found).__name__}")
+    return found  # type: ignore[no-any-return]
 
 
 def packed(functions: dict[str, Callable[..., Any]], rest: dict[str, Any]) -> bytes:
@@ -52,7 +51,11 @@ def packed(functions: dict[str, Callable[..., Any]], rest: dict[str, Any]) -> by
     Functions of `__main__`, lambdas and inner functions are pickled by value, with the globals
     they use. All others go by their import path, so the worker has the module, and no copies.
     """
-    for role, function in functions.items():
+    checks = {role: check for role, check in rest["options"].items() if callable(check)}
+    for role, function in (functions | checks).items():
+        module = sys.modules.get(getattr(function, "__module__", None) or "")
+        if module is not None and not importable(module.__name__):
+            cloudpickle.register_pickle_by_value(module)
         # A file that is open for reading would be sent as the text that it holds.
         for whence, value in held_by(function):
             if isinstance(value, io.IOBase) and not by_path(function):
@@ -86,6 +89,12 @@ def refusal(function: Callable[..., Any], whence: str, value: Any) -> str:
     return f"{name} uses {whence}, which cannot be sent to a fresh process ({kind}): {way_out}"
 
 
+def importable(module: str) -> bool:
+    """Returns whether a fresh process would find a module; a test file need not be on the path."""
+    top = module.partition(".")[0]
+    return any(finder.find_spec(top, None) is not None for finder in sys.meta_path)
+
+
 def by_path(function: Callable[..., Any]) -> bool:
     """Returns whether a function is sent as its import path."""
     module = sys.modules.get(getattr(function, "__module__", None) or "")
@@ -102,7 +111,10 @@ def held_by(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
         inner = inner.__func__
     if not inspect.isfunction(inner):
         return
-    found = inspect.getclosurevars(inner)
+    try:
+        found = inspect.getclosurevars(inner)
+    except ValueError:
+        return  # A variable around it has no value yet.
     yield from ((f"the variable {name!r}", value) for name, value in found.nonlocals.items())
     yield from ((f"the global {name!r}", value) for name, value in found.globals.items())
     yield from (("a default value", value) for value in inner.__defaults__ or ())
@@ -113,31 +125,13 @@ SCRIPT = """\
 import sys
 sys.path[:] = {path!r}
 import deadheat
-from deadheat._travel import serve_packed
+from deadheat._worker import serve_packed
 serve_packed({file!r})
 """
 
 
 def script_for(file: str) -> str:
     """The text of a script that serves the packed functions of a file."""
-    # An empty entry is the folder that this process is in.
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    path = [entry or os.getcwd() for entry in sys.path]
+    path = [os.path.abspath(entry) for entry in sys.path]
     return SCRIPT.format(path=path if package in path else [*path, package], file=file)
-
-
-def serve_packed(file: str) -> None:
-    """Races the functions of a file, as a worker."""
-    from deadheat._benchmarks import Benchmark, channel
-    from deadheat._worker import serve
-
-    if channel is None:
-        raise UsageError("this file is for workers of deadheat")
-    with open(file, "rb") as packed_file:
-        found = pickle.load(packed_file)
-    functions = found["functions"]
-    make = functions.pop("input", None)
-    names = found["names"]
-    contenders = dict(zip(names, functions.values()))
-    name = found["benchmark"]
-    serve(channel, {name: Benchmark(name, contenders, input=make, **found["options"])})

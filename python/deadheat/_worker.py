@@ -8,8 +8,9 @@ import sys
 from time import sleep
 
 from deadheat import __version__
-from deadheat._channel import Channel, PeerGone
-from deadheat._timing import METRICS, Contender, Instruments, has_children
+from deadheat._channel import Channel, PeerGone, hold_heap
+from deadheat._errors import UsageError
+from deadheat._timing import METRICS, Contender, Instruments, cpu_overhead, has_children
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,6 +55,22 @@ def answer_all(channel: Channel, session: Session, request: tuple[str, dict[str,
         kind, asked = channel.request()
 
 
+def serve_packed(file: str) -> NoReturn:
+    """Races the functions that a file brings, packed by `deadheat.race`."""
+    from _pickle import load
+
+    from deadheat._benchmarks import Benchmark, channel
+
+    if channel is None:
+        raise UsageError("this file is for workers of deadheat")
+    with open(file, "rb") as packed:
+        found = load(packed)
+    functions, name = found["functions"], found["benchmark"]
+    make = functions.pop("input", None)
+    contenders = dict(zip(found["names"], functions.values()))
+    serve(channel, {name: Benchmark(name, contenders, input=make, **found["options"])})
+
+
 def worker_name() -> str:
     system = sys.implementation.name
     version = ".".join(map(str, sys.version_info[:3]))
@@ -66,7 +83,7 @@ def described(error: BaseException, seed: int | None) -> str:
 
     said = "".join(traceback.format_exception_only(type(error), error)).strip()
     if isinstance(error, SystemExit):
-        said = f"sys.exit was called: {said}"
+        said = f"sys.exit({error.code!r})"
     # Functions that were sent by value have lost the name of their file.
     where = [
         f"{frame.filename}:{frame.lineno} in {frame.name}".replace("<dynamic-code>:", "line ")
@@ -76,7 +93,7 @@ def described(error: BaseException, seed: int | None) -> str:
     ]
     whence = "".join(f", at {place}" for place in reversed(where[-FRAMES:]))
     given = "" if seed is None else f" (input of seed {seed})"
-    return f"{said[:MOST_SAID]}{given}{whence}"
+    return f"with {said[:MOST_SAID]}{given}{whence}"
 
 
 class Session:
@@ -124,12 +141,11 @@ class Session:
             return self.failed({"unknown": {}})
         self._benchmark = benchmark
         self._held = hold_heap(asked.get("heap_bytes", 0))
-        for number, function in enumerate(functions):
-            contender = Contender(number, function, benchmark, self._tools)
-            nothing = nothing_async if benchmark.is_async else nothing_at_all
-            if not benchmark.input_per_call:
-                contender.find_overhead(nothing)
-            self._contenders.append(contender)
+        overhead = cpu_overhead(benchmark, self._tools)
+        self._contenders = [
+            Contender(number, function, benchmark, self._tools, overhead)
+            for number, function in enumerate(functions)
+        ]
         # What is there now is no garbage, and need not be looked through again.
         gc.collect()
         gc.freeze()
@@ -177,6 +193,8 @@ class Session:
             if os.getpid() != process:
                 os.write(tell, b"\1")
                 os._exit(1)
+        if hasattr(contender.kept, "__await__"):
+            raise TypeError("the function is not async itself, and returns what must be awaited")
         forked = False
         if has_children():
             sleep(0.1)
@@ -267,21 +285,3 @@ def agree(check: Any, one: Any, other: Any) -> bool:
     equal = one == other if check is True else check(one, other)
     # Arrays compare element by element.
     return bool(equal.all() if hasattr(equal, "all") else equal)
-
-
-def nothing_at_all(*_: Any, **__: Any) -> None:
-    pass
-
-
-async def nothing_async(*_: Any, **__: Any) -> None:
-    pass
-
-
-def hold_heap(number: int) -> list[Any]:
-    """Holds that many bytes, and small objects of every size, so that what comes after lies at
-    other places of the heap: Python keeps small objects in pools of its own."""
-    held: list[Any] = [bytearray(number)]
-    for size in range(16, 512, 16):
-        number = (number * 1_103_515_245 + 12_345) % 2**31
-        held.append([bytes(size) for _ in range((number >> 16) % 64)])
-    return held

@@ -137,6 +137,8 @@ pub(crate) struct Effects {
     /// The machines of a run merged of several, and the number of each replicate there.
     machines: Option<Machines>,
     numbers: Vec<u32>,
+    /// Those of the control in the judged metric, by which hosts of such a run are left out.
+    control: Option<Box<Effects>>,
     flags: Vec<BlockFlags>,
     flagged: bool,
     keep_diagnostics: bool,
@@ -149,6 +151,22 @@ pub(crate) struct Effects {
 impl Effects {
     /// Without effects yet, to be fed the samples of a benchmark of this run.
     pub(crate) fn new(
+        metric: &Metric,
+        candidate: ContenderId,
+        header: &RunHeader,
+        benchmark: usize,
+    ) -> Self {
+        let mut effects = Self::without_control(metric, candidate, header, benchmark);
+        let control = header.plan.benchmarks[benchmark].control();
+        if let (Some(control), true) = (control, effects.machines.is_some()) {
+            let judged = header.plan.judged(benchmark);
+            let control = Self::without_control(judged, control, header, benchmark);
+            effects.control = Some(Box::new(control));
+        }
+        effects
+    }
+
+    fn without_control(
         metric: &Metric,
         candidate: ContenderId,
         header: &RunHeader,
@@ -173,6 +191,7 @@ impl Effects {
             last_replicate: None,
             machines: Machines::of(header),
             numbers: Vec::new(),
+            control: None,
             flags: Vec::new(),
             flagged: false,
             keep_diagnostics: false,
@@ -203,6 +222,9 @@ impl Effects {
 
     /// Takes in the blocks it has not seen yet.
     pub(crate) fn extend(&mut self, samples: &Samples) {
+        if let Some(control) = &mut self.control {
+            control.extend(samples);
+        }
         let Some(column) = samples.column(&self.metric) else {
             return;
         };
@@ -330,6 +352,12 @@ impl Effects {
     /// The machines of a run merged of several.
     pub(crate) fn machines(&self) -> Option<&Machines> {
         self.machines.as_ref()
+    }
+
+    /// The effects of the control by which hosts are left out; `None` for a run of one host, and
+    /// without a control.
+    pub(crate) fn control(&self) -> Option<&Effects> {
+        self.control.as_deref()
     }
 
     /// The numbers of the replicates of a run merged of several, each with its effects.

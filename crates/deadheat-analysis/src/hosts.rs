@@ -6,12 +6,22 @@
 //! missing, who merged them may have merged before, and will again: then an interval over hosts
 //! like these holds at every moment at once, and one over these hosts pays for as many moments as
 //! there are parts.
+//!
+//! A host on which the baseline is told apart from its own copy tells two equal programs apart, and
+//! may do so to a candidate. It is left out by that and never by the effect it shows: a host with
+//! another effect may be the one that knows.
 
-use deadheat_model::{AcrossHosts, Estimate, Host, HostKind, HostRow, Interval, LogRatio, Samples};
+use std::collections::HashMap;
+
+use deadheat_model::{
+    AcrossHosts, Conditions, Control, Estimate, Host, HostKind, HostRow, Interval, LogRatio,
+    Samples,
+};
 use deadheat_stats::dist::{t_critical, t_two_sided_p};
 use deadheat_stats::{
-    Call, Clusters, DEFAULT_G, Floor, HostEffect, MIN_BLOCKS, MeanOfHosts, PooledEstimate,
-    critical_t, e_value, heterogeneity, pooled_huber, replicates_to_settle,
+    Call, Clusters, DEFAULT_G, Floor, HostEffect, MIN_BLOCKS, MIN_REPLICATES_FOR_VERDICT,
+    MeanOfHosts, PooledEstimate, critical_t, e_value, heterogeneity, pooled_huber,
+    replicates_to_settle,
 };
 
 use crate::effect_estimate::{EffectEstimate, Formula, Level, call_of, estimate_effect};
@@ -47,6 +57,19 @@ impl OfMachine {
             df: pooled.df,
         }
     }
+
+    /// Its estimate, with an interval at this two-sided level.
+    fn estimate(&self, level: f64, formula: Formula) -> Estimate {
+        let alone = MeanOfHosts::of_these(&[self.effect(level, formula)]);
+        let ends = alone.and_then(|alone| alone.interval(level));
+        Estimate {
+            effect: LogRatio(self.pooled.theta),
+            interval: ends.map(|ends| interval(ends, level)),
+            p_value: None,
+            replicates: self.pooled.replicates,
+            blocks: self.pooled.blocks,
+        }
+    }
 }
 
 /// The estimates of all machines that have an effect, in the order of their first parts.
@@ -70,6 +93,72 @@ fn of_machines(effects: &Effects, machines: &Machines, floor: Floor) -> Vec<OfMa
     estimates.collect()
 }
 
+/// Replicates from which on the control of a host is judged.
+const REPLICATES_OF_CONTROL: usize = MIN_REPLICATES_FOR_VERDICT;
+
+/// The chance that the control of any host is told apart where all measure evenly; the hosts share
+/// it.
+const TOLD_APART_BY_CHANCE: f64 = 0.01;
+
+/// Hosts that are kept at least, and of how many at least one may be left out: where more are told
+/// apart it is the race that distorts, and not a host.
+const KEPT_AT_LEAST: usize = 2;
+const ONE_LEFT_OUT_OF: usize = 3;
+
+/// The hosts of a comparison, and what their controls say of them.
+struct Hosts {
+    of: Vec<OfMachine>,
+    /// The control of each; `None` where there is none, or too little of it.
+    controls: Vec<Option<Control>>,
+    left_out: Vec<bool>,
+}
+
+impl Hosts {
+    fn of(effects: &Effects, samples: &Samples, machines: &Machines, formula: Formula) -> Self {
+        let of_all = |effects: &Effects| {
+            let floor = effects.floor(samples, effects.replicates());
+            of_machines(effects, machines, floor)
+        };
+        let of = of_all(effects);
+        let mut of_control: HashMap<usize, OfMachine> = HashMap::new();
+        for one in effects.control().map(of_all).unwrap_or_default() {
+            if one.pooled.replicates >= REPLICATES_OF_CONTROL {
+                of_control.insert(one.machine, one);
+            }
+        }
+        let level = TOLD_APART_BY_CHANCE / of.len().max(1) as f64;
+        let control = |one: &OfMachine| {
+            let estimate = of_control.get(&one.machine)?.estimate(level, formula);
+            let apart = |ends: Interval| ends.low.0 > 0.0 || ends.high.0 < 0.0;
+            Some(Control {
+                separated: estimate.interval.is_some_and(apart),
+                estimate,
+            })
+        };
+        let controls: Vec<Option<Control>> = of.iter().map(control).collect();
+        let apart = |control: &Option<Control>| control.is_some_and(|control| control.separated);
+        let count = controls.iter().filter(|one| apart(one)).count();
+        let few = count * ONE_LEFT_OUT_OF <= of.len() && of.len() - count >= KEPT_AT_LEAST;
+        Self {
+            left_out: controls.iter().map(|one| few && apart(one)).collect(),
+            controls,
+            of,
+        }
+    }
+
+    /// Returns true if they stand for hosts like them. That hangs on how many there are, and not on
+    /// how many are kept, so that no control decides what is asked.
+    fn like_these(&self) -> bool {
+        self.of.len() >= HOSTS_LIKE_THESE
+    }
+
+    /// Those that are not left out.
+    fn kept(&self) -> impl Iterator<Item = &OfMachine> {
+        let all = self.of.iter().zip(&self.left_out);
+        all.filter(|(_, left_out)| !**left_out).map(|(one, _)| one)
+    }
+}
+
 /// The mean over machines, and its interval.
 struct Judged {
     mean: MeanOfHosts,
@@ -79,42 +168,38 @@ struct Judged {
     level: f64,
 }
 
-fn judged(of: &[OfMachine], machines: &Machines, level: Level, formula: Formula) -> Option<Judged> {
+fn judged(of: &Hosts, machines: &Machines, level: Level, formula: Formula) -> Option<Judged> {
     let (Level::Nominal(stated) | Level::Anytime(stated)) = level;
     let effect = |one: &OfMachine| one.effect(stated, formula);
-    let hosts: Vec<HostEffect> = of.iter().map(effect).collect();
+    let hosts: Vec<HostEffect> = of.kept().map(effect).collect();
     let again = !machines.missing().is_empty() || matches!(level, Level::Anytime(_));
-    if hosts.len() < HOSTS_LIKE_THESE {
-        let mean = MeanOfHosts::of_these(&hosts)?;
-        let moments = if again {
-            f64::from(machines.parts())
-        } else {
-            1.0
-        };
-        let level = stated / moments;
+    let mean = if of.like_these() {
+        MeanOfHosts::like_these(&hosts)?
+    } else {
+        MeanOfHosts::of_these(&hosts)?
+    };
+    // Of fewer hosts nothing holds at any time.
+    if again && hosts.len() >= HOSTS_LIKE_THESE {
+        let critical = critical_t(hosts.len(), stated, DEFAULT_G)?;
+        let t = mean.t_statistic();
+        let level = t_two_sided_p(critical, mean.df);
+        let e_value = |t| (1.0 / e_value(t, hosts.len(), DEFAULT_G)).min(1.0);
         return Some(Judged {
             interval: mean.interval(level),
-            p_value: mean.p_value().map(|p| (p * moments).min(1.0)),
+            p_value: t.map(e_value).filter(|p: &f64| p.is_finite()),
             mean,
             level,
         });
     }
-    let mean = MeanOfHosts::like_these(&hosts)?;
-    if !again {
-        return Some(Judged {
-            interval: mean.interval(stated),
-            p_value: mean.p_value(),
-            mean,
-            level: stated,
-        });
-    }
-    let critical = critical_t(hosts.len(), stated, DEFAULT_G)?;
-    let t = mean.t_statistic();
-    let level = t_two_sided_p(critical, mean.df);
-    let e_value = |t| (1.0 / e_value(t, hosts.len(), DEFAULT_G)).min(1.0);
+    let moments = if again {
+        f64::from(machines.parts())
+    } else {
+        1.0
+    };
+    let level = stated / moments;
     Some(Judged {
         interval: mean.interval(level),
-        p_value: t.map(e_value).filter(|p: &f64| p.is_finite()),
+        p_value: mean.p_value().map(|p| (p * moments).min(1.0)),
         mean,
         level,
     })
@@ -137,10 +222,10 @@ pub(crate) fn estimate_over_hosts(
         return None;
     }
     let all = effects.replicates();
-    let of = of_machines(effects, machines, effects.floor(samples, all));
+    let of = Hosts::of(effects, samples, machines, formula);
     let judged = judged(&of, machines, level, formula)?;
     let (Level::Nominal(stated) | Level::Anytime(stated)) = level;
-    let blocks: usize = of.iter().map(|one| one.pooled.blocks).sum();
+    let blocks: usize = of.kept().map(|one| one.pooled.blocks).sum();
     let interval = judged.interval.filter(|_| blocks >= MIN_BLOCKS);
     Some(EffectEstimate {
         pooled: PooledEstimate {
@@ -148,9 +233,9 @@ pub(crate) fn estimate_over_hosts(
             scale: judged.mean.spread.unwrap_or(judged.mean.se),
             se: judged.mean.se,
             df: judged.mean.df,
-            replicates: of.iter().map(|one| one.pooled.replicates).sum(),
+            replicates: of.kept().map(|one| one.pooled.replicates).sum(),
             blocks,
-            inliers: of.iter().map(|one| one.pooled.inliers).sum(),
+            inliers: of.kept().map(|one| one.pooled.inliers).sum(),
             timer_limited: false,
             least_half_width: None,
         },
@@ -177,37 +262,30 @@ pub(crate) fn across_hosts(
     margin: f64,
 ) -> Option<AcrossHosts> {
     let machines = effects.machines()?;
-    let of = of_machines(
-        effects,
-        machines,
-        effects.floor(samples, effects.replicates()),
-    );
-    let found = judged(&of, machines, judged_by.asked, judged_by.formula)?;
-    let like_these = of.len() >= HOSTS_LIKE_THESE;
-    let host = |one: &OfMachine| {
+    let formula = judged_by.formula;
+    let of = Hosts::of(effects, samples, machines, formula);
+    let found = judged(&of, machines, judged_by.asked, formula)?;
+    let like_these = of.like_these();
+    let host = |((one, control), left_out): ((&OfMachine, &Option<Control>), &bool)| {
         let hosts: Vec<&Host> = machines.hosts(one.machine).collect();
         HostRow {
             parts: hosts.iter().map(|host| host.shard).collect(),
             cpu: hosts.first().and_then(|host| host.cpu.clone()),
-            estimate: Estimate {
-                effect: LogRatio(one.pooled.theta),
-                interval: MeanOfHosts::of_these(&[one.effect(alpha, judged_by.formula)])
-                    .and_then(|alone| alone.interval(alpha))
-                    .map(|ends| interval(ends, alpha)),
-                p_value: None,
-                replicates: one.pooled.replicates,
-                blocks: one.pooled.blocks,
-            },
+            conditions: Conditions::of_all(hosts.iter().map(|host| &host.conditions)),
+            estimate: one.estimate(alpha, formula),
+            control: *control,
+            left_out: *left_out,
         }
     };
-    let hosts: Vec<HostRow> = of.iter().map(host).collect();
-    let effect = |one: &OfMachine| one.effect(alpha, judged_by.formula);
-    let effects: Vec<HostEffect> = of.iter().map(effect).collect();
+    let rows = of.of.iter().zip(&of.controls).zip(&of.left_out);
+    let hosts: Vec<HostRow> = rows.map(host).collect();
+    let kept: Vec<&HostRow> = hosts.iter().filter(|host| !host.left_out).collect();
+    let effects: Vec<HostEffect> = of.kept().map(|one| one.effect(alpha, formula)).collect();
     let differ = heterogeneity(&effects);
     let is_open = like_these && judged_by.call == Some(Call::Undecided);
     let margin = LogRatio::from_change(margin).0;
     let (theta, se) = (found.mean.theta, found.mean.se);
-    let to_settle = || replicates_to_settle(theta, se, of.len(), margin, found.level);
+    let to_settle = || replicates_to_settle(theta, se, kept.len(), margin, found.level);
     Some(AcrossHosts {
         like_these,
         next_host: found
@@ -220,7 +298,7 @@ pub(crate) fn across_hosts(
         p_differ: differ.map(|found| found.p_value),
         host_sd: differ.map(|found| LogRatio(found.host_sd)),
         hosts_to_settle: is_open.then(to_settle).flatten(),
-        kinds: kinds(&hosts, &effects, alpha),
+        kinds: kinds(&kept, &effects, alpha),
         hosts,
         missing: machines.missing(),
     })
@@ -239,7 +317,7 @@ const HOSTS_OF_A_KIND: usize = 2;
 
 /// The means of the models of processors that several hosts have, where there are several, each
 /// with an interval at its share of the level.
-fn kinds(hosts: &[HostRow], effects: &[HostEffect], alpha: f64) -> Vec<HostKind> {
+fn kinds(hosts: &[&HostRow], effects: &[HostEffect], alpha: f64) -> Vec<HostKind> {
     let mut groups: Vec<(&str, Vec<HostEffect>)> = Vec::new();
     for (host, effect) in hosts.iter().zip(effects) {
         let Some(cpu) = host.cpu.as_deref() else {

@@ -24,8 +24,8 @@ pub(crate) struct Placement<'a> {
     /// In the order of replicates. A run that was taken up again may have placed one twice.
     placed: Vec<&'a Placed>,
     own_link: Option<OwnLinkRaced<'a>>,
-    /// True where no linker places the code.
-    is_compiled_in_each_process: bool,
+    /// True where no linker places the code that is raced.
+    is_unlinked: bool,
 }
 
 /// The benchmark once more, as the user linked it.
@@ -48,8 +48,10 @@ impl<'a> Placement<'a> {
             run,
             placed,
             own_link: OwnLinkRaced::beside(raced),
-            is_compiled_in_each_process: run.header.plan.benchmarks[index]
-                .is_compiled_in_each_process(),
+            is_unlinked: {
+                let benchmark = &run.header.plan.benchmarks[index];
+                benchmark.is_compiled_in_each_process() || benchmark.is_interpreted()
+            },
         }
     }
 
@@ -126,7 +128,7 @@ impl<'a> Placement<'a> {
     pub(crate) fn doubts(&self, comparison: &Comparison) -> Vec<Warning> {
         let mut warnings = Vec::new();
         match comparison.scope {
-            Scope::Binary if self.is_compiled_in_each_process => {}
+            Scope::Binary if self.is_unlinked => {}
             Scope::Binary => warnings.push(Warning::PlacementFixed {
                 reason: self.why_fixed(),
             }),

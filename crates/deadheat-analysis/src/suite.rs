@@ -86,7 +86,7 @@ pub fn detectable_together(comparison: &Comparison, family: usize) -> Option<f64
     let interval = estimate.interval?;
     // Of several hosts these are the observations.
     let hosts = comparison.hosts.as_ref().filter(|hosts| hosts.like_these);
-    let observations = hosts.map_or(estimate.replicates, |across| across.hosts.len());
+    let observations = hosts.map_or(estimate.replicates, |across| across.kept().count());
     let df = observations.checked_sub(1).filter(|df| *df > 0)? as f64;
     let level = 1.0 - interval.confidence;
     let own = t_critical(level, df);

@@ -188,3 +188,197 @@ fn hosts_that_differ_make_at_most_five_percent_of_verdicts_false() {
         assert!(missed >= 7, "{count} {host_sd}: too wide, {missed}");
     }
 }
+
+/// A host of a race with a control: the effect it shows, and what it adds to whatever is raced
+/// against its baseline.
+#[derive(Clone, Copy)]
+struct Controlled {
+    effect: f64,
+    distortion: f64,
+    replicates: u32,
+}
+
+/// So many hosts that measure evenly and show no effect.
+fn even(count: usize) -> Vec<Controlled> {
+    let host = Controlled {
+        effect: 0.0,
+        distortion: 0.0,
+        replicates: REPLICATES,
+    };
+    vec![host; count]
+}
+
+/// A race of these hosts with a copy of the baseline in every block, of which `missing` parts are
+/// not there.
+fn with_controls(hosts: &[Controlled], missing: u32, seed: u64) -> Comparison {
+    let mut stream = Stream(seed);
+    let mut raced = benchmark("b", contenders(["old", "new"], &Workload::Recording));
+    raced.add_control();
+    let count = hosts.len() as u32 + missing;
+    let known = header(design(one_look(REPLICATES * count)), 1, vec![raced]);
+    let told = (1..=hosts.len() as u32).map(|shard| Host {
+        shard,
+        boot: Some(shard.to_string()),
+        ..Host::default()
+    });
+    let mut run = Run::new(RunHeader {
+        environment: Environment {
+            merged: Some(Merged {
+                count,
+                by: ShardBy::Host,
+                replicates: REPLICATES,
+                hosts: told.collect(),
+            }),
+            ..Environment::default()
+        },
+        tick_ns: None,
+        ..known
+    });
+    for (part, host) in (0..).zip(hosts) {
+        for replicate in 0..host.replicates {
+            let mut value = |log: f64| 1e6 * (log + 0.0035 * stream.normal()).exp();
+            let (old, copy) = (value(0.0), value(host.distortion));
+            let new = value(host.distortion + host.effect);
+            let record = BlockRecord {
+                replicate: part * REPLICATES + replicate,
+                samples: [0, 1, 2].map(sample).to_vec(),
+                values: vec![old, new, copy],
+                ..BlockRecord::default()
+            };
+            run.benchmarks[0].push(&record).unwrap();
+        }
+    }
+    run.end = Some(RunEnd {
+        reason: EndReason::Finished,
+        launches: 0,
+        elapsed_ns: 1,
+    });
+    judged(&run)
+}
+
+fn left_out(comparison: &Comparison) -> Vec<usize> {
+    let rows = across(comparison).hosts.iter().enumerate();
+    let gone = rows.filter(|(_, host)| host.left_out);
+    gone.map(|(place, _)| place).collect()
+}
+
+#[test]
+fn a_host_whose_control_is_told_apart_is_left_out_and_stays_in_its_row() {
+    let mut hosts = even(7);
+    hosts.iter_mut().for_each(|host| host.effect = 0.02);
+    hosts[2].distortion = 0.2;
+    let found = with_controls(&hosts, 0, 5);
+    assert_eq!(left_out(&found), [2]);
+    assert_eq!(found.verdict, Some(Verdict::Slower));
+    let estimate = found.estimate.unwrap();
+    assert!((estimate.effect.0 - 0.02).abs() < 0.003, "{estimate:?}");
+    assert_eq!(estimate.replicates, 60);
+    let rows = &across(&found).hosts;
+    let control = rows[2].control.unwrap();
+    assert!(control.separated && (control.estimate.effect.0 - 0.2).abs() < 0.01);
+    let sure = control.estimate.interval.unwrap().confidence;
+    assert!((sure - (1.0 - 0.01 / 7.0)).abs() < 1e-12, "{sure}");
+    assert!(rows.iter().all(|row| row.control.is_some()));
+    assert_eq!(across(&found).kept().count(), 6);
+    // The control over the hosts that are kept is even, so the verdict stands.
+    assert!(!found.provisional && !found.control.unwrap().separated);
+}
+
+#[test]
+fn a_host_with_another_effect_is_never_left_out_by_it() {
+    let mut hosts = even(6);
+    hosts[2].effect = 0.2;
+    let found = with_controls(&hosts, 0, 6);
+    assert_eq!(left_out(&found), []);
+    assert_eq!(found.verdict, Some(Verdict::Inconclusive));
+    assert!(across(&found).next_host.unwrap().high.0 > 0.2);
+}
+
+#[test]
+fn where_too_few_would_be_left_or_more_than_a_third_would_go_none_is_left_out() {
+    for (count, uneven) in [(2, 1), (3, 2), (5, 2), (6, 3), (10, 4)] {
+        let mut hosts = even(count);
+        hosts[..uneven]
+            .iter_mut()
+            .for_each(|one| one.distortion = 0.2);
+        let found = with_controls(&hosts, 0, count as u64);
+        assert_eq!(left_out(&found), [], "{count}");
+        assert_eq!(across(&found).told_apart().count(), uneven, "{count}");
+    }
+    for (count, uneven) in [(3, 1), (6, 2), (10, 3)] {
+        let mut hosts = even(count);
+        hosts[..uneven]
+            .iter_mut()
+            .for_each(|one| one.distortion = 0.2);
+        let found = with_controls(&hosts, 0, count as u64);
+        assert_eq!(left_out(&found).len(), uneven, "{count}");
+    }
+    // Of two hosts that both distort the verdict is one to doubt.
+    let mut both = even(2);
+    both.iter_mut().for_each(|one| one.distortion = 0.2);
+    let found = with_controls(&both, 0, 7);
+    assert!(found.provisional && left_out(&found).is_empty());
+}
+
+#[test]
+fn a_control_of_fewer_than_six_replicates_judges_nobody() {
+    let mut hosts = even(7);
+    hosts[1].distortion = 0.2;
+    hosts[1].replicates = 5;
+    let found = with_controls(&hosts, 0, 8);
+    assert_eq!(left_out(&found), []);
+    assert_eq!(across(&found).hosts[1].control, None);
+    hosts[1].replicates = 6;
+    assert_eq!(left_out(&with_controls(&hosts, 0, 8)), [1]);
+}
+
+#[test]
+fn what_is_asked_does_not_hang_on_how_many_hosts_are_kept() {
+    let mut hosts = even(6);
+    hosts[4].distortion = -0.1;
+    for missing in [0, 3] {
+        let found = with_controls(&hosts, missing, 9);
+        assert_eq!(left_out(&found), [4]);
+        assert!(across(&found).like_these && across(&found).next_host.is_some());
+        assert!(found.estimate.unwrap().interval.is_some(), "{missing}");
+        assert!(found.verdict.is_some(), "{missing}");
+    }
+    let five = with_controls(&hosts[..5], 0, 9);
+    assert!(!across(&five).like_these && left_out(&five) == [4]);
+}
+
+#[test]
+fn hosts_without_a_control_are_all_kept() {
+    let found = alike(&[0.0, 0.0, 0.4, 0.0, 0.0, 0.0], 10);
+    assert_eq!(left_out(&found), []);
+    assert!(
+        across(&found)
+            .hosts
+            .iter()
+            .all(|host| host.control.is_none())
+    );
+}
+
+#[test]
+fn leaving_out_by_controls_makes_at_most_five_percent_of_verdicts_false() {
+    const RUNS: usize = 400;
+    for (count, distortion) in [(6, 0.0), (6, 0.2), (12, 0.02)] {
+        let (mut missed, mut evenly) = (0, 0);
+        for seed in 0..RUNS {
+            let mut hosts = even(count);
+            hosts[0].distortion = distortion;
+            let mut stream = Stream(seed as u64 ^ 0xc0de);
+            for host in &mut hosts {
+                host.effect = 0.01 * stream.normal();
+            }
+            let found = with_controls(&hosts, 0, seed as u64 + 50_000);
+            let interval = found.estimate.unwrap().interval.unwrap();
+            missed += usize::from(interval.low.0 > 0.0 || interval.high.0 < 0.0);
+            let mut gone = left_out(&found).into_iter();
+            evenly += usize::from(gone.any(|place| place > 0 || distortion == 0.0));
+        }
+        // 5 % and 1 % of 400, and three binomial standard errors.
+        assert!((7..=33).contains(&missed), "{count} {distortion}: {missed}");
+        assert!(evenly <= 10, "{count} {distortion}: {evenly}");
+    }
+}

@@ -583,3 +583,18 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn where_a_linker_put_the_code_is_no_doubt_about_programs_in_python() {
+    let warned = |words: &[&str]| {
+        let workload = Workload::Command(Box::new(runs::command(words)));
+        let race = Race {
+            workload,
+            ..Race::of_commands()
+        };
+        why_fixed(&first(&race.run())).is_some()
+    };
+    assert!(warned(&["./old", "input"]));
+    assert!(!warned(&["/venv/bin/python3.12", "old.py"]));
+    assert!(!warned(&["./bench_mine.py"]));
+}

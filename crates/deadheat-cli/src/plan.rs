@@ -17,7 +17,7 @@ use deadheat::parts::{
 
 use crate::exports::ExportArgs;
 use crate::options::AnswerArgs;
-use crate::races::{again, placements, tell_of_one};
+use crate::races::{conditions_of_part, placements, tell_of_one, typed};
 
 /// Shown at the end of `deadheat plan --help`.
 pub const EXAMPLES: &str = "\
@@ -149,13 +149,14 @@ impl Planned {
                 .shard
                 .map(|part| (part, settings.shard_by.unwrap_or_default())),
             options: RaceOptions {
-                command: again(planned.plan.seed),
+                command: typed(),
                 save,
                 folder: here.clone(),
                 shown: if answer.answer().is_document() { 2 } else { 1 },
                 placements: placements(settings.placement),
                 open: false,
                 use_of_plan: PlanUse::Saved,
+                conditions: conditions_of_part(&settings),
             },
             timeout,
         };

@@ -7,7 +7,7 @@ use deadheat::parts::analysis;
 use deadheat::parts::engine::LinkProgram;
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::read_header;
-use deadheat::parts::model::{Run, RunHeader};
+use deadheat::parts::model::{Conditions, Run, RunHeader};
 use deadheat::parts::repetition::{Options, repeating, words_of_this_process};
 use deadheat::parts::settings::{Placement, RaceSettings};
 use deadheat::parts::{
@@ -15,6 +15,7 @@ use deadheat::parts::{
     refuse_old_confirmation, resume_race,
 };
 use deadheat_build::bytes_below;
+use deadheat_doctor::Root;
 
 use crate::clean::size;
 use crate::exports::ExportArgs;
@@ -37,6 +38,15 @@ pub fn race_and_tell(
     let options = |run: &Run| analysis_options(run, answer, exports);
     let raced = Raced::confirmed(is_asked, &answer.gate, quiet, options, race)?;
     tell(raced, answer, exports)
+}
+
+/// The conditions that this host measures under, before it races its part; nothing where the race is
+/// no part of one.
+pub fn conditions_of_part(settings: &RaceSettings) -> Conditions {
+    match settings.part() {
+        Some(_) => deadheat_doctor::conditions(&Root::real()),
+        None => Conditions::default(),
+    }
 }
 
 /// Answers about a race that was taken up again.
@@ -145,6 +155,11 @@ pub fn placements(placement: Option<Placement>) -> Option<LinkProgram> {
 pub fn again(seed: u64) -> Vec<String> {
     let (words, options) = as_typed(words_of_this_process());
     repeating(&words, options, seed)
+}
+
+/// The words of this process, which race the same again as they are: the seed is that of a plan.
+pub fn typed() -> Vec<String> {
+    as_typed(words_of_this_process()).0
 }
 
 /// Programs by their names, without the folder they lie in; `cargo deadheat`

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use deadheat::parts::command_race::{CommandRaceSpec, Parameter, Runs, Shell, output, value};
 use deadheat::parts::exit::{Failure, Status};
-use deadheat::parts::model::{ExitPolicy, Input, Output, Values};
+use deadheat::parts::model::{Conditions, ExitPolicy, Input, Output, Values};
 use deadheat::parts::rules::{CliOverrides, Rules};
 use deadheat::parts::settings::Front;
 use deadheat::parts::terminal::to_stderr;
@@ -17,7 +17,9 @@ use deadheat::parts::{
 use crate::exports::ExportArgs;
 use crate::options::{AnswerArgs, SettingsArgs};
 use crate::plan::{Planned, check_plan, tell_of_plan};
-use crate::races::{again, go_on_with_part, placements, race_and_tell, resume, tell_of_one};
+use crate::races::{
+    again, conditions_of_part, go_on_with_part, placements, race_and_tell, resume, tell_of_one,
+};
 
 /// Shown at the end of `deadheat run --help`.
 pub const EXAMPLES: &str = "Examples:
@@ -212,6 +214,7 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
         placements: placements(design.placement),
         open: false,
         use_of_plan: args.use_of_plan,
+        conditions: Conditions::default(),
     };
     args.exports.check(args.resume.as_deref())?;
     match &args.resume {
@@ -253,6 +256,7 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
                 let outcome = go_on_with_part(save, &begun, how, args.quiet)?;
                 return tell_of_one(outcome, &args.answer, &args.exports);
             }
+            options.conditions = conditions_of_part(&settings);
             let race = |second: Option<&SecondRace>| {
                 let (mut plan, mut options) = (plan.clone(), options.clone());
                 if let Some(second) = second {

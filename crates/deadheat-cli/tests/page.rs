@@ -4,6 +4,7 @@ mod browser;
 mod pages;
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -597,4 +598,23 @@ fn the_pictures_of_the_docs() {
         std::fs::write(folder.join(name), tab.png()).unwrap();
         no_complaints(&tab);
     }
+    let parts = "../../examples/fleet/slurm/whole.jsonl.zst";
+    let parts = Path::new(env!("CARGO_MANIFEST_DIR")).join(parts);
+    let merged = folder.join("merged.html");
+    let made = Command::new(env!("CARGO_BIN_EXE_deadheat"))
+        .args(["report", parts.to_str().unwrap(), "--html"])
+        .arg(&merged)
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{made:?}");
+    let tab = Tab::new();
+    tab.resize(1100, 1300);
+    tab.media("screen", "light");
+    tab.go(&merged, "#b1");
+    Chart::all(&tab, 2);
+    tab.eval("document.querySelector('section.benchmark.open').scrollIntoView()");
+    tab.settle();
+    std::fs::write(folder.join("report-hosts.png"), tab.png()).unwrap();
+    no_complaints(&tab);
+    std::fs::remove_file(merged).unwrap();
 }

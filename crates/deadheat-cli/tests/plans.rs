@@ -97,6 +97,10 @@ fn parts_of_a_plan_are_what_the_same_race_divided_would_be() {
     let (ours, theirs) = (header("part-2.jsonl"), header("other.jsonl"));
     assert_eq!(ours.plan, theirs.plan);
     assert_eq!(ours.environment.programs, theirs.environment.programs);
+    // What is recorded as the command of the part is one that can be repeated.
+    fs::remove_file(track.path("part-2.jsonl")).unwrap();
+    let words: Vec<&str> = ours.command.iter().map(String::as_str).collect();
+    track.run(&words[1..]).succeeds();
     // And so they are parts of one race.
     raced(&track, "plan.json", "1/2").succeeds();
     track

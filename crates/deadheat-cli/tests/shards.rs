@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use common::{Finished, Track, said, says};
 use deadheat::parts::format::{read_header, read_run};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const PAIR: [&str; 3] = ["--", "sleep 0.001", "sleep 0.002"];
 
@@ -81,6 +81,9 @@ fn a_part_races_its_share_of_the_replicates_and_exits_with_0_whatever_it_finds()
     let shard = header.plan.design.shard.unwrap();
     assert_eq!((shard.index, shard.count, shard.replicates), (3, 3, 6));
     assert!(header.environment.boot.is_some());
+    // How busy the machine is nobody knows, but where a limit is, it is one.
+    let limits = header.environment.conditions.limits;
+    assert!(limits.cores.is_none_or(|cores| cores > 0.0), "{limits:?}");
     let [(name, digest), ..] = &header.environment.programs[..] else {
         panic!("no program")
     };
@@ -131,6 +134,78 @@ fn of_a_few_hosts_the_verdict_speaks_of_these_and_parts_of_one_boot_are_one_host
         &["this speaks of these 2 hosts, and of no others"],
     );
     assert_eq!(track.recorded().len(), 0, "nothing was asked to be kept");
+}
+
+/// Puts what a host says of itself into the header of a part.
+fn says_of_itself(track: &Track, file: &str, limits: Value, disturbances: Value) {
+    let path = track.path(file);
+    let text = fs::read_to_string(&path).unwrap();
+    let (header, rest) = text.split_once('\n').unwrap();
+    let mut header: Value = serde_json::from_str(header).unwrap();
+    header["environment"]["limits"] = limits;
+    header["environment"]["disturbances"] = disturbances;
+    fs::write(&path, format!("{header}\n{rest}")).unwrap();
+}
+
+#[test]
+fn what_was_found_on_a_host_is_said_and_nothing_in_it_does_harm() {
+    let track = Track::new();
+    let files = parts(&track, 3);
+    let none = json!([]);
+    says_of_itself(&track, &files[0], json!({}), none.clone());
+    let many: Vec<Value> = (0..50_000)
+        .map(|n| json!({"name": format!("\u{1b}[31m{n}"), "found": "\u{202e}\n"}))
+        .collect();
+    says_of_itself(&track, &files[1], json!({"cores": 0.5}), many.into());
+    let load = json!([{"name": "load", "found": "2.4 tasks a core"}]);
+    says_of_itself(&track, &files[2], json!({"memory": 1 << 30}), load);
+    merged(&track, &files, &["--save", "whole.jsonl"]).succeeds();
+    let full = track.run(&["analyze", "whole.jsonl", "-v"]);
+    let text = said(&full);
+    for part in [
+        "on the host of part 2: at most 0.50 cores, ",
+        "49996 more.",
+        "on the host of part 3: at most 1.0 GiB, load (2.4 tasks a core).",
+    ] {
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains(part), "{part}: {text}");
+    }
+    assert!(!text.contains(['\u{1b}', '\u{202e}']) && !text.contains("part 1:"));
+    let json = track.run(&["analyze", "whole.jsonl", "--json"]).json();
+    let rows = &json["benchmarks"][0]["hosts"]["hosts"];
+    assert_eq!(rows[1]["limits"]["cores"], 0.5);
+    assert_eq!(rows[2]["disturbances"][0]["name"], "load");
+    assert_eq!(rows[0].get("limits"), None);
+    says_of_itself(&track, &files[2], json!({"cores": 0}), none);
+    let refused = merged(&track, &files, &[]);
+    refused.fails_with(4, &["part-3.jsonl:1: ", "cores that a container may use"]);
+}
+
+#[test]
+fn each_host_of_a_race_with_controls_says_what_its_own_shows() {
+    let track = Track::new();
+    let files: Vec<String> = (1..=3)
+        .map(|index| {
+            part(&track, &format!("{index}/3"), &["--control"], &PAIR).succeeds();
+            let file = format!("part-{index}.jsonl");
+            moved_to(&track, &file, &format!("boot {index}"));
+            file
+        })
+        .collect();
+    let answer = merged(&track, &files, &["--json"]).json();
+    let rows = answer["benchmarks"][0]["hosts"]["hosts"]
+        .as_array()
+        .unwrap();
+    assert_eq!(rows.len(), 3);
+    for row in rows {
+        assert!(row["left_out"].is_boolean(), "{row}");
+        assert!(row["control"]["change"].is_number(), "{row}");
+        // The hosts share 1 %.
+        let sure = row["control"]["confidence"].as_f64().unwrap();
+        assert!((sure - (1.0 - 0.01 / 3.0)).abs() < 1e-9, "{sure}");
+    }
+    let full = merged(&track, &files, &["-v"]);
+    says(&full, 0, &["replicates control"]);
 }
 
 #[test]

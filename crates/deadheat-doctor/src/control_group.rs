@@ -56,6 +56,19 @@ impl Groups {
         each.reduce(|one, other| one + other)
     }
 
+    /// Bytes of memory that the tightest limit allows.
+    pub(crate) fn memory_limit(&self, root: &Root) -> Option<u64> {
+        // Version 1 writes the largest number of whole pages where there is no limit.
+        const NO_LIMIT: u64 = 1 << 60;
+        let file = match self.version {
+            1 => "memory.limit_in_bytes",
+            _ => "memory.max",
+        };
+        let folders = self.folders.iter();
+        let limits = folders.filter_map(|folder| root.number(&format!("{folder}/{file}")));
+        limits.filter(|limit| *limit < NO_LIMIT).min()
+    }
+
     /// Bytes of memory that are left below the tightest limit.
     pub(crate) fn memory_left(&self, root: &Root) -> Option<u64> {
         let [limit, usage] = match self.version {

@@ -248,7 +248,8 @@ fn quietest(watched: &[Watched]) -> &Watched {
     best.expect("there is at least one candidate")
 }
 
-fn load(root: &Root, topology: &Topology, allowed: &[u32]) -> Facts {
+/// Other tasks that run, of the files that count them.
+pub(crate) fn load(root: &Root, topology: &Topology, allowed: &[u32]) -> Facts {
     let cores = match topology.online.len() {
         0 => allowed.len().max(1),
         online => online,

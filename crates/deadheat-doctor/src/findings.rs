@@ -148,7 +148,7 @@ const STOLEN: [f64; 2] = [0.0005, 0.01];
 /// The same for tasks that want to run, per core, and for the share of time in which some task
 /// waits.
 const LOAD: [f64; 2] = [0.25, 1.0];
-const PRESSURE: [f64; 2] = [0.02, 0.2];
+pub(crate) const PRESSURE: [f64; 2] = [0.02, 0.2];
 
 /// The same for how a fixed piece of work spreads, relative to its median.
 const SPREAD: [f64; 2] = [0.02, 0.10];

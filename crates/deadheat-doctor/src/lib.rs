@@ -2,6 +2,7 @@
 //! nothing: it reads what the kernel publishes, opens a counter and closes it again, and spins.
 //! What it finds is a `Checkup` of the model.
 
+mod conditions;
 mod control_group;
 mod cores;
 mod examine;
@@ -15,5 +16,6 @@ mod root;
 mod watch;
 mod work;
 
+pub use conditions::conditions;
 pub use examine::{DoctorOptions, examine};
 pub use root::Root;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use deadheat_model::{Environment, Machine, fnv1a};
+use deadheat_model::{Conditions, Environment, Machine, fnv1a};
 
 /// This machine's account of itself. A fact that cannot be read is left out:
 /// no benchmark should fail because a container hides a file.
@@ -19,6 +19,7 @@ pub fn environment() -> Environment {
         boot: None,
         programs: Vec::new(),
         merged: None,
+        conditions: Conditions::default(),
         pinned: Vec::new(),
         counters: None,
         clock: None,

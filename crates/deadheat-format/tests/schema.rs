@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use deadheat_format::{RunFileWriter, read_run_from};
 use deadheat_model::{
-    BenchmarkOverrides, Better, LevelOverride, Metric, RunHeader, Value as PrintedValue, Values,
+    BenchmarkOverrides, Better, Conditions, Disturbance, Host, LevelOverride, Limits, Merged,
+    Metric, RunHeader, ShardBy, Value as PrintedValue, Values,
 };
 use jsonschema::Validator;
 use serde_json::{Value, json};
@@ -183,6 +184,51 @@ fn rules_of_a_benchmark_are_kept_and_keep_to_the_schema() {
         let line: Value = serde_json::from_str(&line).unwrap();
         if let Err(error) = line_schema("header").validate(&line) {
             panic!("{error} at {}", error.instance_path());
+        }
+    }
+}
+
+#[test]
+fn what_hosts_say_of_themselves_is_kept_and_keeps_to_the_schema() {
+    let conditions = Conditions {
+        limits: Limits {
+            cores: Some(1.5),
+            memory: Some(2 << 30),
+        },
+        disturbances: vec![Disturbance {
+            name: "load".to_owned(),
+            found: "2.4 tasks a core".to_owned(),
+        }],
+    };
+    let host = |shard, conditions| Host {
+        shard,
+        boot: Some(format!("boot {shard}")),
+        conditions,
+        ..Host::default()
+    };
+    let mut part = common::header();
+    part.environment.boot = Some("boot 1".to_owned());
+    part.environment.conditions = conditions.clone();
+    let mut merged = common::header();
+    merged.environment.merged = Some(Merged {
+        count: 2,
+        by: ShardBy::Host,
+        replicates: 10,
+        hosts: vec![host(1, conditions), host(2, Conditions::default())],
+    });
+    for header in [part, merged] {
+        let (header, line) = written(header);
+        let read = read_run_from(line.as_bytes(), "run.jsonl").unwrap();
+        assert_eq!(read.header, header);
+        assert_eq!(line.matches("\"limits\"").count(), 1, "{line}");
+        let json: Value = serde_json::from_str(&line).unwrap();
+        if let Err(error) = line_schema("header").validate(&json) {
+            panic!("{error} at {}", error.instance_path());
+        }
+        for none in ["0", "-1", "1e999"] {
+            let odd = line.replace("\"cores\":1.5", &format!("\"cores\":{none}"));
+            let error = read_run_from(odd.as_bytes(), "run.jsonl").unwrap_err();
+            assert!(error.to_string().starts_with("run.jsonl:1: "), "{error}");
         }
     }
 }

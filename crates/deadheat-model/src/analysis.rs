@@ -10,6 +10,7 @@ use crate::plots::Plots;
 use crate::results::ResultSide;
 use crate::rules::{GateHit, Gates};
 use crate::run::{EndReason, LeftOut};
+use crate::shard::Conditions;
 use crate::warning::Warning;
 
 /// One side of a comparison, summarised over all its samples. Values are per iteration, in the unit
@@ -193,6 +194,19 @@ pub struct AcrossHosts {
     pub missing: Vec<u32>,
 }
 
+impl AcrossHosts {
+    /// The hosts that the estimate rests on.
+    pub fn kept(&self) -> impl Iterator<Item = &HostRow> {
+        self.hosts.iter().filter(|host| !host.left_out)
+    }
+
+    /// The hosts whose control is told apart. Where too many of them are, none is left out.
+    pub fn told_apart(&self) -> impl Iterator<Item = &HostRow> {
+        let is_told = |host: &&HostRow| host.control.is_some_and(|control| control.separated);
+        self.hosts.iter().filter(is_told)
+    }
+}
+
 /// A host of a comparison over several.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostRow {
@@ -200,8 +214,15 @@ pub struct HostRow {
     pub parts: Vec<u32>,
     /// Its model of processor.
     pub cpu: Option<String>,
+    /// The conditions that it measured under.
+    pub conditions: Conditions,
     /// The effect it showed by itself.
     pub estimate: Estimate,
+    /// The baseline against its second copy on this host, at the level that all hosts share;
+    /// `None` without a control.
+    pub control: Option<Control>,
+    /// True if the estimate over hosts does without it, because its control is told apart.
+    pub left_out: bool,
 }
 
 /// The hosts of one model of processor.

@@ -2,7 +2,7 @@
 
 use crate::calibration::{CalibrationNote, Machine};
 use crate::placement::NeutralLinks;
-use crate::shard::Merged;
+use crate::shard::{Conditions, Merged};
 
 /// The access to hardware counters.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +36,8 @@ pub struct Environment {
     /// The contents of the programs that race, each by its name and SHA-256, where the race is
     /// spread over several machines: all have to race the same.
     pub programs: Vec<(String, String)>,
+    /// The conditions that this host measures under, where the race is spread over several.
+    pub conditions: Conditions,
     /// The parts that the run was merged of; `None` where it was raced as one.
     pub merged: Option<Merged>,
     /// Kernel release.

@@ -80,7 +80,7 @@ pub use samples::{BlockRecord, BlockSpan, Flags, Sample, SampleError, SampleProb
 pub use schedule::{Block, ContenderId, Role, Slot};
 pub use seams::{Decision, RecordSink, SinkError, StoppingRule, Unrecorded};
 pub use setting_values::{FailOn, Pinning, Placement, ShareRange, TimeLimit, Waiting};
-pub use shard::{Host, Merged, Shard, ShardBy, ShardNumber};
+pub use shard::{Conditions, Disturbance, Host, Limits, Merged, Shard, ShardBy, ShardNumber};
 pub use warning::{ClockCause, Observation, Warning};
 pub use workload::{
     FunctionCalls, Harness, HarnessCalls, Program, RepetitionLength, WorkerCalls, Workload,

@@ -1,5 +1,6 @@
 //! The plan of a run, frozen before the first sample.
 
+use std::path::Path;
 use std::time::Duration;
 
 use crate::metric::Metric;
@@ -150,6 +151,25 @@ impl Benchmark {
         contenders.any(|contender| {
             matches!(&contender.workload, Workload::Harness(calls) if calls.harness == Harness::Jmh)
         })
+    }
+
+    /// Returns true if all contenders are programs in Python, which no linker places.
+    pub fn is_interpreted(&self) -> bool {
+        let is_python = |program: &Path| {
+            let name = program.file_name().unwrap_or_default().to_string_lossy();
+            let starts = ["python", "pypy"].iter().any(|word| name.starts_with(word));
+            starts || name.ends_with(".py") || name == "pytest-suite"
+        };
+        let mut contenders = self.contenders.iter();
+        !self.contenders.is_empty()
+            && contenders.all(|contender| match &contender.workload {
+                Workload::Worker(calls) => is_python(&calls.program.executable),
+                Workload::Command(line) => line
+                    .words
+                    .first()
+                    .is_some_and(|name| is_python(Path::new(name))),
+                Workload::Function(_) | Workload::Harness(_) | Workload::Recording => false,
+            })
     }
 
     /// Processes started for a replicate; `None` where every sample is one of its own.

@@ -101,6 +101,52 @@ impl Shard {
     }
 }
 
+/// What the container around a part of a race may use; `None` where nothing limits it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Limits {
+    /// Cores' worth of time: 1.5 is one core and half of another.
+    pub cores: Option<f64>,
+    /// Bytes of memory.
+    pub memory: Option<u64>,
+}
+
+/// A thing that disturbs measurements on a host.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Disturbance {
+    /// Its short name, as `deadheat doctor` has it: `load`, `steal`.
+    pub name: String,
+    /// What was found of it, in a few words.
+    pub found: String,
+}
+
+/// The conditions that a host measures under.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Conditions {
+    /// What its container may use.
+    pub limits: Limits,
+    /// What disturbs measurements there; empty where nothing does, or nobody looked.
+    pub disturbances: Vec<Disturbance>,
+}
+
+impl Conditions {
+    /// Of several parts on one host: the tightest limits, and what any of them says disturbs, each
+    /// thing once.
+    pub fn of_all<'a>(parts: impl Iterator<Item = &'a Self>) -> Self {
+        let mut all = Self::default();
+        let mut named: HashSet<&str> = HashSet::new();
+        for part in parts {
+            let cores = all.limits.cores.into_iter().chain(part.limits.cores);
+            all.limits.cores = cores.reduce(f64::min);
+            let memory = all.limits.memory.into_iter().chain(part.limits.memory);
+            all.limits.memory = memory.min();
+            let new = part.disturbances.iter();
+            let new = new.filter(|one| named.insert(&one.name));
+            all.disturbances.extend(new.cloned());
+        }
+        all
+    }
+}
+
 /// A host of a merged run, as its part of the run tells of it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Host {
@@ -118,6 +164,8 @@ pub struct Host {
     pub cores: Option<u32>,
     /// Seconds since 1970-01-01 UTC when the part began, by the clock of the host.
     pub started_at: Option<u64>,
+    /// The conditions that it measured under.
+    pub conditions: Conditions,
 }
 
 /// The parts that a run was merged of.
@@ -216,6 +264,38 @@ mod tests {
             counts.iter().all(|count| (60..=140).contains(count)),
             "{counts:?}"
         );
+    }
+
+    #[test]
+    fn parts_on_one_host_say_together_what_limits_and_disturbs_it() {
+        let part = |cores, memory, names: &[&str]| Conditions {
+            limits: Limits { cores, memory },
+            disturbances: names
+                .iter()
+                .map(|name| Disturbance {
+                    name: (*name).to_owned(),
+                    found: format!("{} seen", names.len()),
+                })
+                .collect(),
+        };
+        let parts = [
+            part(None, Some(9), &["load"]),
+            part(Some(2.0), Some(7), &["steal", "load"]),
+            part(Some(0.5), None, &[]),
+        ];
+        let all = Conditions::of_all(parts.iter());
+        let limits = Limits {
+            cores: Some(0.5),
+            memory: Some(7),
+        };
+        assert_eq!(all.limits, limits);
+        let found: Vec<(&str, &str)> = all
+            .disturbances
+            .iter()
+            .map(|one| (&*one.name, &*one.found))
+            .collect();
+        assert_eq!(found, [("load", "1 seen"), ("steal", "2 seen")]);
+        assert_eq!(Conditions::of_all([].iter()), Conditions::default());
     }
 
     #[test]

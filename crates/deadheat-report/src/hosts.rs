@@ -1,13 +1,15 @@
 //! What is told of the hosts of a run that several machines raced.
 
-use deadheat_model::{AcrossHosts, Comparison, HostKind, HostRow};
+use std::collections::HashMap;
+
+use deadheat_model::{AcrossHosts, Comparison, Conditions, HostKind, HostRow};
 
 use crate::cells::{change_cells, interval_head};
 use crate::document::{Kind, Table};
 use crate::enumeration::{enumerated, some_of};
 use crate::glyphs::Glyphs;
 use crate::names::shown;
-use crate::units::{counted, effect, range, spread, two_digits};
+use crate::units::{bytes, counted, effect, range, spread, two_digits};
 
 /// Columns that the model of a processor may take.
 const CPU: usize = 40;
@@ -19,6 +21,7 @@ pub(crate) fn sentences(comparison: &Comparison, glyphs: Glyphs) -> Vec<String> 
         return Vec::new();
     };
     let mut said = vec![whom(across, glyphs)];
+    said.extend(left_out(across, glyphs));
     said.extend(kinds_apart(&across.kinds, glyphs));
     said.extend(missing(across));
     said
@@ -28,21 +31,60 @@ pub(crate) fn sentences(comparison: &Comparison, glyphs: Glyphs) -> Vec<String> 
 /// raced on the fewest.
 pub(crate) fn of_suite(comparisons: &[Comparison]) -> Vec<String> {
     let across = comparisons.iter().filter_map(|one| one.hosts.as_ref());
-    let Some(across) = across.min_by_key(|across| across.hosts.len()) else {
+    let Some(across) = across.min_by_key(|across| across.kept().count()) else {
         return Vec::new();
     };
     let mut said = vec![format!("{}.", scope(across, "each speaks"))];
+    let without = |one: &&Comparison| {
+        let across = one.hosts.as_ref();
+        across.is_some_and(|across| across.hosts.iter().any(|host| host.left_out))
+    };
+    let without = comparisons.iter().filter(without).count();
+    said.extend((without > 0).then(|| {
+        let count = counted(without as u64, "comparison does", "comparisons do");
+        format!("{count} without hosts whose control is told apart.")
+    }));
     said.extend(missing(across));
     said
 }
 
 /// The hosts that a verdict speaks of; `begins` is how the sentence does.
 fn scope(across: &AcrossHosts, begins: &str) -> String {
-    let count = across.hosts.len();
+    let count = across.kept().count();
     match (across.like_these, count) {
         (true, _) => format!("{begins} of hosts like these {count}"),
         (false, 1) => format!("{begins} of this host, and of no others"),
         (false, _) => format!("{begins} of these {count} hosts, and of no others"),
+    }
+}
+
+/// The hosts whose control is told apart, with what it shows, and whether they are left out by that.
+fn left_out(across: &AcrossHosts, glyphs: Glyphs) -> Option<String> {
+    let told: Vec<&HostRow> = across.told_apart().collect();
+    let named = |host: &&HostRow| {
+        let parts: Vec<String> = host.parts.iter().map(u32::to_string).collect();
+        let word = if parts.len() == 1 { "part" } else { "parts" };
+        let estimate = host.control.as_ref().map(|control| &control.estimate);
+        let [change, ends] = change_cells(estimate, glyphs);
+        format!("{word} {}, {change} {ends}", some_of(&parts, PARTS))
+    };
+    let mut names: Vec<String> = told.iter().take(PARTS).map(named).collect();
+    let more = told.len() - names.len();
+    names.extend((more > 0).then(|| format!("{more} more")));
+    let names = names.join("; ");
+    let all = across.hosts.len();
+    match (told.len(), told.iter().any(|host| host.left_out)) {
+        (0, _) => None,
+        (1, true) => Some(format!(
+            "1 host of {all} is left out, its control told apart: {names}."
+        )),
+        (count, true) => Some(format!(
+            "{count} hosts of {all} are left out, their controls told apart: {names}."
+        )),
+        (count, false) => Some(format!(
+            "on {count} of {all} hosts the control is told apart, too many to leave them out, so none \
+             is: {names}."
+        )),
     }
 }
 
@@ -113,23 +155,125 @@ pub(crate) fn name(host: &HostRow, glyphs: Glyphs) -> String {
     }
 }
 
+/// Things found on a host that are named, and the columns that each may take.
+const FOUND: usize = 4;
+const FOUND_WIDTH: usize = 48;
+
+/// What the container of a host may use, and what was found to disturb measurements there; empty
+/// where nothing was.
+fn found_there(host: &HostRow, glyphs: Glyphs) -> String {
+    let Conditions {
+        limits,
+        disturbances,
+    } = &host.conditions;
+    let mut most: Vec<String> = Vec::new();
+    most.extend(limits.cores.map(|cores| {
+        let count = plain_number(cores);
+        format!("{count} {}", if count == "1" { "core" } else { "cores" })
+    }));
+    most.extend(limits.memory.map(bytes));
+    let mut found: Vec<String> = Vec::new();
+    found.extend((!most.is_empty()).then(|| format!("at most {}", most.join(" and "))));
+    // Whoever made the file may have filled it, so no more are named than have room.
+    found.extend(disturbances.iter().take(FOUND).map(|one| {
+        let name = shown(&one.name, FOUND_WIDTH, glyphs);
+        match one.found.as_str() {
+            "" => name,
+            found => format!("{name} ({})", shown(found, FOUND_WIDTH, glyphs)),
+        }
+    }));
+    let more = disturbances.len().saturating_sub(FOUND);
+    found.extend((more > 0).then(|| format!("{more} more")));
+    found.join(", ")
+}
+
+/// A number with two significant digits, and none where it is whole.
+fn plain_number(value: f64) -> String {
+    if value.fract() == 0.0 && value < 1e9 {
+        format!("{value:.0}")
+    } else {
+        two_digits(value)
+    }
+}
+
+/// Sentences about what was found on hosts, one for all hosts where it was the same.
+const SENTENCES: usize = 8;
+
+/// What was found on the hosts, those of which the same was found in one sentence; none where
+/// nothing was.
+pub(crate) fn found(comparison: &Comparison, glyphs: Glyphs) -> Vec<String> {
+    let Some(across) = &comparison.hosts else {
+        return Vec::new();
+    };
+    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for host in &across.hosts {
+        let found = found_there(host, glyphs);
+        if found.is_empty() {
+            continue;
+        }
+        let place = *places.entry(found.clone()).or_insert(groups.len());
+        if place == groups.len() {
+            groups.push((found, Vec::new()));
+        }
+        groups[place]
+            .1
+            .extend(host.parts.iter().map(u32::to_string));
+    }
+    let all: usize = across.hosts.iter().map(|host| host.parts.len()).sum();
+    let sentence = |(found, parts): &(String, Vec<String>)| match parts.len() {
+        count if count == all => format!("on all hosts: {found}."),
+        1 => format!("on the host of part {}: {found}.", parts[0]),
+        _ => format!("on the hosts of parts {}: {found}.", some_of(parts, PARTS)),
+    };
+    let mut said: Vec<String> = groups.iter().take(SENTENCES).map(sentence).collect();
+    let more = groups.len() - said.len();
+    said.extend((more > 0).then(|| {
+        let more = counted(more as u64, "other thing", "other things");
+        format!("{more} on further hosts.")
+    }));
+    said
+}
+
+/// The head of the column of controls.
+pub(crate) const CONTROL: &str = "control";
+
+/// Returns true if any host has a control that can be judged.
+pub(crate) fn has_controls(across: &AcrossHosts) -> bool {
+    across.hosts.iter().any(|host| host.control.is_some())
+}
+
+/// The change that the control of a host shows, and whether the host is left out by that.
+pub(crate) fn control(host: &HostRow, glyphs: Glyphs) -> String {
+    let Some(control) = &host.control else {
+        return glyphs.nothing().to_owned();
+    };
+    let [change, _] = change_cells(Some(&control.estimate), glyphs);
+    match (host.left_out, control.separated) {
+        (true, _) => format!("left out: {change}"),
+        (false, true) => format!("told apart: {change}"),
+        (false, false) => change,
+    }
+}
+
 /// A row per host; `None` for a run of one.
 pub(crate) fn table<'a>(comparison: &Comparison, glyphs: Glyphs) -> Option<Table<'a>> {
     let across = comparison.hosts.as_ref()?;
-    let mut table = Table::new(
-        Kind::Words,
-        [
-            "part: host".to_owned(),
-            "change".to_owned(),
-            interval_head([comparison.coverage()].into_iter()),
-            "replicates".to_owned(),
-        ],
-    );
+    let mut heads = vec![
+        "part: host".to_owned(),
+        "change".to_owned(),
+        interval_head([comparison.coverage()].into_iter()),
+        "replicates".to_owned(),
+    ];
+    let controlled = has_controls(across);
+    heads.extend(controlled.then(|| CONTROL.to_owned()));
+    let mut table = Table::new(Kind::Words, heads);
     table.caption = "Hosts, each by itself".to_owned();
     for host in &across.hosts {
         let mut cells = vec![name(host, glyphs)];
         cells.extend(change_cells(Some(&host.estimate), glyphs));
         cells.push(host.estimate.replicates.to_string());
+        cells.extend(controlled.then(|| control(host, glyphs)));
         table.rows.push(cells.into());
     }
     Some(table)

@@ -6,10 +6,10 @@
 
 use deadheat_model::{
     AcrossHosts, Analysis, Better, BlockDiagnostics, CalibrationNote, Comparison, Confirmation,
-    Control, EndReason, Ending, Estimate, FailedBenchmark, GateHit, HostKind, HostRow, Idle,
-    IdleIgnore, Interval, Json, LeftOut, LeftOutReason, LogRatio, MetricComparison, Object,
-    Overall, Population, ResultSide, ResultSource, Side, Spreads, SuiteLevel, Throughput, Unproven,
-    WaitingShare, Warning,
+    Control, Disturbance, EndReason, Ending, Estimate, FailedBenchmark, GateHit, HostKind, HostRow,
+    Idle, IdleIgnore, Interval, Json, LeftOut, LeftOutReason, Limits, LogRatio, MetricComparison,
+    Object, Overall, Population, ResultSide, ResultSource, Side, Spreads, SuiteLevel, Throughput,
+    Unproven, WaitingShare, Warning,
 };
 
 use crate::cells::Rates;
@@ -301,7 +301,26 @@ fn hosts(across: &AcrossHosts) -> Object {
         let object = Object::new()
             .with("parts", parts(&host.parts))
             .with_some("cpu", host.cpu.as_ref());
-        estimated(object, &host.estimate).with("replicates", host.estimate.replicates)
+        let object = estimated(object, &host.estimate)
+            .with("replicates", host.estimate.replicates)
+            .with("left_out", host.left_out)
+            .with_some("control", host.control.as_ref().map(control));
+        let Limits { cores, memory } = host.conditions.limits;
+        let limits = Object::new()
+            .with_some("cores", cores)
+            .with_some("memory", memory);
+        let is_limited = cores.is_some() || memory.is_some();
+        let disturbance = |one: &Disturbance| {
+            Object::new()
+                .with("name", &one.name)
+                .with("found", &one.found)
+        };
+        object
+            .with_some("limits", is_limited.then_some(limits))
+            .with_some(
+                "disturbances",
+                some(&host.conditions.disturbances, disturbance),
+            )
     };
     let kind = |kind: &HostKind| {
         let interval = kind.interval.as_ref();

@@ -308,6 +308,23 @@ pub fn two_digits(value: f64) -> String {
     format!("{value:.*}", decimals(value, 2))
 }
 
+/// Whole numbers from 10 on, two digits below.
+pub(crate) fn rounded(value: f64) -> String {
+    match value {
+        0.0 => "0".to_owned(),
+        value if value >= 9.95 => format!("{value:.0}"),
+        value => two_digits(value),
+    }
+}
+
+/// Bytes in the unit that suits them.
+pub(crate) fn bytes(bytes: u64) -> String {
+    let units = [(30, "GiB"), (20, "MiB"), (10, "KiB"), (0, "B")];
+    let fits = |(shift, _): &(u32, &str)| bytes >= 1 << shift;
+    let (shift, unit) = units.into_iter().find(fits).unwrap_or((0, "B"));
+    format!("{} {unit}", rounded(bytes as f64 / (1u64 << shift) as f64))
+}
+
 /// A length of time that people wait for.
 pub fn waiting(seconds: f64) -> String {
     if seconds < 9.95 {

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use deadheat::parts::command_race::CommandRaceSpec;
 use deadheat::parts::engine::{LinkProgram, Unwatched};
-use deadheat::parts::model::{Placing, RaceSettings, Run};
+use deadheat::parts::model::{Conditions, Placing, RaceSettings, Run};
 use deadheat::parts::{
     PlanUse, RaceError, RaceOptions, RaceOutcome, ResumeOptions, race_commands, resume_race,
 };
@@ -104,6 +104,7 @@ done
             placements: Some(LinkProgram::new(self.path("helper"))),
             open: false,
             use_of_plan: PlanUse::Race,
+            conditions: Conditions::default(),
         }
     }
 

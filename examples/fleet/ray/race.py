@@ -1,9 +1,10 @@
 """A race spread over a Ray cluster: a part on each node, one answer.
 
+    python race.py --parts 6 --pack race.tar.zst
     python race.py --parts 6 --max-replicates 120 -- './old input' './new input'
 
-Every word that is not an option here is one of `deadheat run`. `deadheat`, the programs and their
-inputs must be where all nodes see them; the parts travel through Ray. A part that was lost with its
+Every word that is not an option here is one of `deadheat run`. All nodes must have `deadheat`, and
+without a pack the programs and their inputs; the pack and the parts travel through Ray. A part that was lost with its
 node is raced again; one that failed for a reason that another try will not mend ends the race.
 """
 
@@ -25,11 +26,15 @@ class PartFailed(Exception):
 
 
 @ray.remote(max_retries=3, retry_exceptions=[PartFailed], scheduling_strategy="SPREAD")
-def race(part, parts, seed, words):
+def race(part, parts, pack, words):
     """Races one part in a folder of its own; gives back its code, its run file and its last words."""
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder, "part.jsonl")
-        shard = ["--shard", f"{part}/{parts}", "--seed", str(seed), "--save", str(file)]
+        shard = ["--shard", f"{part}/{parts}", "--save", str(file)]
+        if pack:
+            packed = pathlib.Path(folder, "race.tar.zst")
+            packed.write_bytes(pack)
+            shard += ["--plan", str(packed)]
         done = subprocess.run(
             ["deadheat", "run", "-q", *shard, *words], capture_output=True, text=True
         )
@@ -42,16 +47,23 @@ def race(part, parts, seed, words):
 def main():
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--parts", type=int, default=6)
-    options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--pack")
+    options.add_argument("--seed", default="1")
     options.add_argument("--save", default="whole.jsonl")
     known, words = options.parse_known_args()
 
     ray.init(log_to_driver=False)
+    pack = None
+    if known.pack:
+        # The plan has the seed.
+        pack = ray.put(pathlib.Path(known.pack).read_bytes())
+    else:
+        words = ["--seed", known.seed, *words]
     # The whole of a node for each part: nobody else's work beside it.
     cores = max(int(node["Resources"].get("CPU", 1)) for node in ray.nodes() if node["Alive"])
     whole = race.options(num_cpus=cores)
     waiting = {
-        whole.remote(part, known.parts, known.seed, words): part
+        whole.remote(part, known.parts, pack, words): part
         for part in range(1, known.parts + 1)
     }
     with tempfile.TemporaryDirectory() as folder:

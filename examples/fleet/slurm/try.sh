@@ -2,11 +2,16 @@
 # Starts a cluster of this one machine with Slurm, races on it as README.md says, kills one task on
 # the way, requeues it, and looks at what was merged. Needs `slurm-wlm` and root, and leaves nothing.
 #
-#     examples/fleet/slurm/try.sh [FOLDER OF deadheat]
+#     examples/fleet/slurm/try.sh [FOLDER OF deadheat [PACK]]
+#
+# It packs two scripts and races these. With a pack of yours it races that, and leaves whole.jsonl and
+# page.html in the folder it was called in.
 
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 programs=$(cd "${1:-$here/../../../target/debug}" && pwd)
+called=$(pwd)
+pack=${2:+$(realpath "$2")}
 place=$(mktemp -d)
 PATH=$programs:$PATH
 export PATH SLURM_CONF="$place/slurm.conf"
@@ -59,7 +64,18 @@ for second in $(seq 30); do
 done
 
 cd "$place/race"
-job=$(sbatch --parsable --array=1-4 "$here/race.sbatch" --max-replicates 80 -- 'sleep 0.01' 'sleep 0.02')
+if [ -n "$pack" ]; then
+    cp "$pack" race.tar.zst
+else
+    printf '#!/bin/sh\nexec sleep 0.01\n' >old
+    printf '#!/bin/sh\nexec sleep 0.02\n' >new
+    chmod +x old new
+    deadheat plan run --max-replicates 80 --save plan.json -- ./old ./new >/dev/null
+    deadheat pack plan.json --output race.tar.zst >/dev/null
+    # As on a node that never had them.
+    rm old new
+fi
+job=$(sbatch --parsable --array=1-4 "$here/race.sbatch" --plan race.tar.zst)
 echo "job $job: four parts"
 
 # A part that has begun is killed, as a node that runs out of memory does it.
@@ -79,6 +95,10 @@ done
 cat answer.txt
 blocks=$(grep -c '^{"block"' whole.jsonl)
 echo "merged: $blocks blocks"
+if [ -n "$pack" ]; then
+    cp whole.jsonl page.html "$called"
+    exit
+fi
 # The block that was killed in flight is raced again, so nothing is lost: four times twenty.
 [ "$blocks" -eq 80 ]
 grep -q "is slower" answer.txt

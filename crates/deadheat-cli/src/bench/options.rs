@@ -14,7 +14,7 @@ use deadheat::parts::{
 use crate::exports::ExportArgs;
 use crate::options::{AnswerArgs, SettingsArgs};
 use crate::plan::check_plan;
-use crate::races::{again, go_on_with_part, placements, resume};
+use crate::races::{again, conditions_of_part, go_on_with_part, placements, resume};
 
 /// How builds are raced and what becomes of the answer.
 #[derive(Clone, Debug, Args)]
@@ -164,6 +164,7 @@ impl BenchOptions {
             placements: placements(settings.placement),
             builds: self.builds.clone(),
             use_of_plan: self.use_of_plan,
+            conditions: conditions_of_part(&settings),
             settings,
             save: self.save.clone(),
             folder: PathBuf::new(),

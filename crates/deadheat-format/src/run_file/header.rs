@@ -1,8 +1,8 @@
 //! The first line of a run file: the plan, the machine, and the columns of the samples.
 
 use deadheat_model::{
-    CalibrationNote, ClockFacts, CounterAccess, Environment, Host, Json, LeftOut, LeftOutReason,
-    Merged, NeutralLinks, Object, Origin, RunHeader, Share,
+    CalibrationNote, ClockFacts, Conditions, CounterAccess, Disturbance, Environment, Host, Json,
+    LeftOut, LeftOutReason, Limits, Merged, NeutralLinks, Object, Origin, RunHeader, Share,
 };
 #[cfg(feature = "decode")]
 use deadheat_model::{RaceKind, Shard};
@@ -53,6 +53,7 @@ object! { Environment {
     boot: omit,
     programs: omit,
     merged: omit,
+    conditions: inline,
     kernel,
     cpu,
     cores,
@@ -87,7 +88,27 @@ object! { Host {
     cpu,
     cores,
     started_at,
+    conditions: inline,
 } }
+
+object! { Conditions { limits: omit, disturbances: omit, } }
+
+object! { Limits { cores: omit, memory: omit, } ensure is_some_time }
+
+/// A share of the processors that is none, or no number, is no limit that a system sets.
+#[cfg(feature = "decode")]
+fn is_some_time(limits: &Limits) -> Result<(), WireError> {
+    if limits
+        .cores
+        .is_none_or(|cores| cores > 0.0 && cores.is_finite())
+    {
+        Ok(())
+    } else {
+        Err(WireError::odd("cores that a container may use"))
+    }
+}
+
+object! { Disturbance { name, found, } }
 
 choice! { CounterAccess {
     "available" => Available,

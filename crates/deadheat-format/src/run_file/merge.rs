@@ -9,8 +9,9 @@ use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
 use deadheat_model::{
-    EndReason, Environment, Host, Json, LevelOverride, Looks, Merged, NeutralLinks, Object, Origin,
-    Pinning, Plan, RecordSink as _, Run, RunEnd, RunHeader, Shard, ShardBy, Workload,
+    Conditions, EndReason, Environment, Host, Json, LevelOverride, Looks, Merged, NeutralLinks,
+    Object, Origin, Pinning, Plan, RecordSink as _, Run, RunEnd, RunHeader, Shard, ShardBy,
+    Workload,
 };
 
 use super::reader::{BUFFER, next_line, read_header, scan};
@@ -146,6 +147,7 @@ fn part(file: &Path) -> Result<(Part, RunHeader), FormatError> {
                     cpu: of.cpu.clone(),
                     cores: of.cores,
                     started_at: header.started_at,
+                    conditions: of.conditions.clone(),
                 },
                 governor: of.governor.clone(),
                 tick_ns: header.tick_ns,
@@ -474,6 +476,7 @@ fn merged(parts: &[&Part], target: &Path) -> Result<RunHeader, FormatError> {
         }),
         // Of one host alone.
         boot: None,
+        conditions: Conditions::default(),
         cores: None,
         load: None,
         pinned: Vec::new(),

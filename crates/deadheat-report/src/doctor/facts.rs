@@ -2,9 +2,9 @@
 
 use deadheat_model::doctor::{Checkup, EffectKind, Facts, Finding, Host, Refused};
 
-use super::numbers::{bytes, cores, count, degrees, frequency, share, time};
+use super::numbers::{cores, count, degrees, frequency, share, time};
 use crate::glyphs::Glyphs;
-use crate::units::counted;
+use crate::units::{bytes, counted};
 
 /// Describes what the system says of a thing.
 pub(super) fn fact(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> String {

@@ -2,7 +2,7 @@
 
 use crate::enumeration::enumerated;
 use crate::glyphs::Glyphs;
-use crate::units::two_digits;
+use crate::units::{rounded, two_digits};
 
 /// Parts of the time below this are none.
 const LEAST: f64 = 0.000_05;
@@ -44,14 +44,6 @@ pub(super) fn time(ns: f64, glyphs: Glyphs) -> String {
     let fits = |(size, _): &(f64, &str)| ns >= size * 0.995;
     let (size, unit) = units.into_iter().find(fits).unwrap_or((1.0, "ns"));
     format!("{} {unit}", rounded(ns / size))
-}
-
-/// Bytes in the unit that suits them.
-pub(super) fn bytes(bytes: u64) -> String {
-    let units = [(30, "GiB"), (20, "MiB"), (10, "KiB"), (0, "B")];
-    let fits = |(shift, _): &(u32, &str)| bytes >= 1 << shift;
-    let (shift, unit) = units.into_iter().find(fits).unwrap_or((0, "B"));
-    format!("{} {unit}", rounded(bytes as f64 / (1u64 << shift) as f64))
 }
 
 /// A frequency given in kHz.
@@ -116,18 +108,10 @@ fn ranges(cores: &[u32]) -> Vec<(u32, u32)> {
     ranges
 }
 
-/// Whole numbers from 10 on, two digits below.
-fn rounded(value: f64) -> String {
-    match value {
-        0.0 => "0".to_owned(),
-        value if value >= 9.95 => format!("{value:.0}"),
-        value => two_digits(value),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::units::bytes;
 
     #[test]
     fn shares_and_changes_have_two_digits() {

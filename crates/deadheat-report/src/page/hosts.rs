@@ -7,7 +7,7 @@ use deadheat_model::{Comparison, Estimate};
 use super::axis::Axis;
 use super::html::{GLYPHS, Text, code, isolated};
 use super::overview::{axis_marks, interval_cells};
-use crate::hosts::name;
+use crate::hosts::{CONTROL, control, has_controls, name};
 
 /// Writes the hosts of a comparison that several machines raced, the verdict over all of them below.
 pub(super) fn write(out: &mut dyn Write, comparison: &Comparison) -> fmt::Result {
@@ -24,14 +24,20 @@ pub(super) fn write(out: &mut dyn Write, comparison: &Comparison) -> fmt::Result
          <thead><tr><th scope=\"col\" class=\"name\">part: host</th>\
          <th scope=\"col\" class=\"number\">change</th>\
          <th scope=\"col\" class=\"interval\">interval{}</th>\
-         <th scope=\"col\" class=\"number\">replicates</th></tr></thead><tbody>",
+         <th scope=\"col\" class=\"number\">replicates</th>",
         axis_marks(&axis)?
     )?;
+    let controlled = has_controls(across);
+    if controlled {
+        write!(out, "<th scope=\"col\" class=\"number\">{CONTROL}</th>")?;
+    }
+    out.write_str("</tr></thead><tbody>")?;
     for host in &across.hosts {
         let name = isolated(&name(host, GLYPHS));
+        let control = controlled.then(|| control(host, GLYPHS));
         row(
             out,
-            &name,
+            (&name, control.as_deref()),
             &host.estimate,
             (comparison.margin, "none"),
             &axis,
@@ -46,7 +52,7 @@ pub(super) fn write(out: &mut dyn Write, comparison: &Comparison) -> fmt::Result
         };
         row(
             out,
-            whom,
+            (whom, controlled.then_some("")),
             estimate,
             (comparison.margin, code(comparison)),
             &axis,
@@ -57,7 +63,7 @@ pub(super) fn write(out: &mut dyn Write, comparison: &Comparison) -> fmt::Result
 
 fn row(
     out: &mut dyn Write,
-    name: &str,
+    (name, control): (&str, Option<&str>),
     estimate: &Estimate,
     (margin, code): (f64, &str),
     axis: &Axis,
@@ -70,7 +76,11 @@ fn row(
     interval_cells(out, Some(estimate), Some(margin), code, axis)?;
     write!(
         out,
-        "<td class=\"number value\">{}</td></tr>",
+        "<td class=\"number value\">{}</td>",
         estimate.replicates
-    )
+    )?;
+    if let Some(control) = control {
+        write!(out, "<td class=\"number value\">{}</td>", Text(control))?;
+    }
+    out.write_str("</tr>")
 }

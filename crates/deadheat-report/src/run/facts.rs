@@ -157,6 +157,7 @@ impl<'a> Run<'a> {
             details.extend(hosts::sentences(comparison, self.glyphs));
             details.extend(sentences::waiting_out(comparison, self.glyphs));
             if full {
+                details.extend(hosts::found(comparison, self.glyphs));
                 details.extend(sentences::placement(comparison, self.glyphs));
                 details.extend(sentences::design(comparison, self.glyphs));
             }

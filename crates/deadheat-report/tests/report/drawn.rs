@@ -153,9 +153,6 @@ pub fn header() -> RunHeader {
         .map(str::to_owned)
         .to_vec(),
         environment: Environment {
-            boot: None,
-            programs: Vec::new(),
-            merged: None,
             system: "linux x86_64".to_owned(),
             kernel: Some("6.1.0".to_owned()),
             cpu: Some("A processor <of> some kind".to_owned()),
@@ -180,6 +177,7 @@ pub fn header() -> RunHeader {
             }],
             builds: Vec::new(),
             calibration: None,
+            ..Environment::default()
         },
         tick_ns: None,
         ..runs::header(design, 7, vec![sums])

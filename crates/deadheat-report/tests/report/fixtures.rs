@@ -2,12 +2,12 @@
 
 use deadheat_model::{
     AcrossHosts, Analysis, BetweenFigures, BlockDiagnostics, CalibrationNote, Change, ClockCause,
-    Comparison, Control, Design, EndReason, Ending, Environment, Estimate, Excuse, FailedBenchmark,
-    Family, Figures, FirstHalf, Fit, GateHit, Gates, HostKind, HostRow, Interval, LeftOut,
-    LeftOutReason, LogRatio, Metric, MetricComparison, Observation, OppositePeaks, PairSigns,
-    Pinning, Processes, RaceKind, RankSums, RunHeader, Scope, Share, Side, SideFigures,
-    SignedRanks, Spread, Spreads, StabilityFigures, TTested, Tested, Throughput, Verdict,
-    WaitingShare, Warning,
+    Comparison, Conditions, Control, Design, Disturbance, EndReason, Ending, Environment, Estimate,
+    Excuse, FailedBenchmark, Family, Figures, FirstHalf, Fit, GateHit, Gates, HostKind, HostRow,
+    Interval, LeftOut, LeftOutReason, Limits, LogRatio, Metric, MetricComparison, Observation,
+    OppositePeaks, PairSigns, Pinning, Processes, RaceKind, RankSums, RunHeader, Scope, Share,
+    Side, SideFigures, SignedRanks, Spread, Spreads, StabilityFigures, TTested, Tested, Throughput,
+    Verdict, WaitingShare, Warning,
 };
 use deadheat_testing::runs::{self, design, one_look};
 
@@ -365,15 +365,45 @@ pub fn placed() -> Analysis {
     }
 }
 
+/// What the hosts of these parts said of themselves: most of them nothing.
+fn conditions(part: u32) -> Conditions {
+    let disturbance = |name: &str, found: &str| Disturbance {
+        name: name.to_owned(),
+        found: found.to_owned(),
+    };
+    match part {
+        2 => Conditions {
+            limits: Limits {
+                cores: Some(1.5),
+                memory: Some(2 << 30),
+            },
+            disturbances: vec![
+                disturbance("steal", "4 % of the time since the start"),
+                disturbance("load", "<b>2.4</b> tasks a core\u{202e}"),
+            ],
+        },
+        4 | 5 => Conditions {
+            disturbances: (1..=40)
+                .map(|n| disturbance("aslr", &format!("{n}")))
+                .collect(),
+            ..Conditions::default()
+        },
+        _ => Conditions::default(),
+    }
+}
+
 /// A race merged of the parts of six hosts of two kinds that disagree, and a part is missing.
 pub fn over_hosts() -> Analysis {
     let host = |part: u32, cpu: &str, change: f64| HostRow {
         parts: vec![part],
         cpu: Some(cpu.to_owned()),
+        conditions: conditions(part),
         estimate: Estimate {
             replicates: 10,
             ..estimate(change, 0.004)
         },
+        control: None,
+        left_out: false,
     };
     let kind = |cpu: &str, change: f64| HostKind {
         cpu: cpu.to_owned(),
@@ -423,6 +453,27 @@ pub fn over_two_hosts() -> Analysis {
         across.hosts.truncate(2);
     }
     two
+}
+
+/// The same of six hosts with controls, of which one is told apart and left out; with `many`, three
+/// are told apart and none is left out.
+pub fn over_controlled_hosts(many: bool) -> Analysis {
+    let mut six = over_hosts();
+    if let Some(across) = &mut six.comparisons[0].hosts {
+        across.kinds.clear();
+        for host in &mut across.hosts {
+            let separated = host.parts == [3] || (many && host.parts[0] > 4);
+            host.control = Some(Control {
+                estimate: estimate(if separated { 0.021 } else { 0.001 }, 0.006),
+                separated,
+            });
+            host.left_out = separated && !many;
+        }
+        if !many {
+            across.hosts[5].control = None;
+        }
+    }
+    six
 }
 
 /// A race on a machine whose cores were taken, with waiting taken out.
@@ -845,6 +896,8 @@ pub fn everything() -> Vec<Analysis> {
         placed_suite(),
         over_hosts(),
         over_two_hosts(),
+        over_controlled_hosts(false),
+        over_controlled_hosts(true),
         without_waiting(),
         of_a_quantile(Some(Verdict::Slower), 0.032),
         with_controls(),

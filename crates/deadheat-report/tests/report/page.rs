@@ -217,7 +217,15 @@ fn the_hosts_of_a_race_have_a_row_each_and_the_verdict_stands_below() {
     ] {
         assert!(page.contains(part), "{part}");
     }
+    assert!(
+        page.contains("at most 1.5 cores and 2.0 GiB"),
+        "what was found there"
+    );
+    assert!(!page.contains("<b>2.4</b>") && !page.contains("aslr 5"));
     assert!(!to_page(&race(), &header()).contains("<h4>Hosts</h4>"));
+    let left = to_page(&over_controlled_hosts(false), &header());
+    assert!(left.contains("left out: +2.1") && left.contains("hosts like these</th>"));
+    assert!(left.contains("1 host of 6 is left out"));
 }
 
 #[test]

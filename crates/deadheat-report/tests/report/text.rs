@@ -34,6 +34,20 @@ fn a_race_over_hosts_says_of_which_hosts_it_speaks_and_in_full_each_by_itself() 
 }
 
 #[test]
+fn a_host_that_is_left_out_by_its_control_is_named_with_the_reason() {
+    insta::assert_snapshot!(to_text(&over_controlled_hosts(false), &UNICODE));
+    let many = to_text(&over_controlled_hosts(true), &BRIEF);
+    let words = many.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "this speaks of hosts like these 6",
+        "on 3 of 6 hosts the control is told apart, too many to leave them out, so none is: part 3, \
+         +2.10 % [",
+    ] {
+        assert!(words.contains(part), "{part}: {many}");
+    }
+}
+
+#[test]
 fn a_race_of_two_commands_in_ascii() {
     let text = to_text(&race(), &TextOptions::default());
     assert!(text.is_ascii());

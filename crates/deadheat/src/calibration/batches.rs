@@ -7,8 +7,8 @@ use deadheat_analysis::{CalibrationTerms, Options, analyse, calibration_race};
 use deadheat_engine::{Inspected, LocalContenders, Progress, Watcher, WorkerProgram};
 use deadheat_format::ScratchFolder;
 use deadheat_model::{
-    Benchmark, CalibrationRace, EndReason, Plan, Program, RaceKind, RaceSettings, Run, RunEnd,
-    TimeLimit,
+    Benchmark, CalibrationRace, Conditions, EndReason, Plan, Program, RaceKind, RaceSettings, Run,
+    RunEnd, TimeLimit,
 };
 
 use super::spec::CalibrationSpec;
@@ -264,6 +264,7 @@ impl<'a> Field<'a> {
             placements: None,
             open: false,
             use_of_plan: PlanUse::Race,
+            conditions: Conditions::default(),
         };
         race_commands(whole.ok_or_else(nothing)?, &options, stopwatch)
     }

@@ -139,6 +139,7 @@ fn worker_race(
         folder: PathBuf::new(),
         builds: Vec::new(),
         use_of_plan: PlanUse::Race,
+        conditions: deadheat_model::Conditions::default(),
         placements: LinkProgram::by(
             placement,
             std::env::var_os(PLACEMENTS_VARIABLE).map(PathBuf::from),

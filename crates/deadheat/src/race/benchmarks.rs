@@ -150,7 +150,7 @@ fn header(
     plan: Plan,
 ) -> RunHeader {
     #[cfg(feature = "commands")]
-    let machine = super::shard::known_of_part(machine, &plan, race.use_of_plan);
+    let machine = super::shard::known_of_part(machine, &plan, race.use_of_plan, &race.conditions);
     RunHeader {
         command: race.command.clone(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -8,7 +8,9 @@ use deadheat_engine::{
     Clock, CommandContenders, CommandOptions, Contenders, EngineError, Interrupts, LinkProgram,
     OsClock, Placements, Watcher, environment, unix_seconds,
 };
-use deadheat_model::{CounterAccess, Environment, Metric, NeutralLinks, Origin, Plan, RunHeader};
+use deadheat_model::{
+    Conditions, CounterAccess, Environment, Metric, NeutralLinks, Origin, Plan, RunHeader,
+};
 
 use super::error::{RaceError, RaceOutcome, not_started, take_over_signals};
 use super::known_calibration::known;
@@ -38,6 +40,8 @@ pub struct RaceOptions {
     pub open: bool,
     /// Where the plan comes from, and what becomes of it.
     pub use_of_plan: PlanUse,
+    /// The conditions that this host measures under, where it races a part.
+    pub conditions: Conditions,
 }
 
 /// Replicates of a benchmark on the user's own links, beside neutral ones.
@@ -56,7 +60,7 @@ pub fn race_commands(
     let placements = placements(&plan, options.placements.clone(), None, &interrupts)?;
     machine.neutral_links = placements.neutral_links().to_vec();
     machine.calibration = known(&machine, &plan);
-    machine = known_of_part(machine, &plan, options.use_of_plan);
+    machine = known_of_part(machine, &plan, options.use_of_plan, &options.conditions);
     if options.use_of_plan != PlanUse::Saved {
         add_own_links(&mut plan, OWN_LINK_REPLICATES, |of| placements.possible(of));
     }

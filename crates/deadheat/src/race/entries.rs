@@ -8,7 +8,7 @@ use deadheat_engine::{
     Interrupts, LinkProgram, Moment, WorkerProgram,
 };
 use deadheat_model::{
-    Benchmark, Environment, Front, LeftOut, LeftOutReason, Metric, NeutralLinks, Plan,
+    Benchmark, Conditions, Environment, Front, LeftOut, LeftOutReason, Metric, NeutralLinks, Plan,
     RaceSettings, RulesOfSome,
 };
 
@@ -39,6 +39,8 @@ pub struct BenchmarkRace {
     pub builds: Vec<String>,
     /// Where the plan comes from, and what becomes of it.
     pub use_of_plan: PlanUse,
+    /// The conditions that this host measures under, where it races a part.
+    pub conditions: Conditions,
 }
 
 /// A benchmark that a bench target offers to race.

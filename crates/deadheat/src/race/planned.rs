@@ -112,6 +112,7 @@ pub fn race_planned(
                 placements: options.placements,
                 builds: planned.environment.builds.clone(),
                 use_of_plan: PlanUse::Saved,
+                conditions: options.conditions,
                 ..BenchmarkRace::default()
             };
             race_frozen(&race, &planned, watcher)

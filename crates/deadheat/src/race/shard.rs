@@ -6,7 +6,7 @@ use std::path::Path;
 use deadheat_engine::{boot, contents};
 use deadheat_format::{read_header, read_run, set_aside};
 use deadheat_model::{
-    Environment, Plan, RaceSettings, RunHeader, Shard, ShardNumber, Workload, fnv1a,
+    Conditions, Environment, Plan, RaceSettings, RunHeader, Shard, ShardNumber, Workload, fnv1a,
 };
 
 use super::sitting::PlanUse;
@@ -172,18 +172,20 @@ fn seed_of(job: &str) -> u64 {
     (hash ^ (hash >> 32)) & 0xffff_ffff
 }
 
-/// The environment with what tells a host apart and the contents of the programs of its plan, where
+/// The environment with what tells a host apart, its conditions, and the contents of the programs of its plan, where
 /// that is a part of a race, or is written down for other machines.
 pub(super) fn known_of_part(
     environment: Environment,
     plan: &Plan,
     use_of_plan: PlanUse,
+    conditions: &Conditions,
 ) -> Environment {
     if plan.design.shard.is_none() && use_of_plan != PlanUse::Save {
         return environment;
     }
     Environment {
         boot: boot(),
+        conditions: conditions.clone(),
         programs: programs_of(plan),
         ..environment
     }

@@ -303,6 +303,57 @@ struct HostRow {
     confidence: Nullable<Confidence>,
     /// Replicates it rests on.
     replicates: AtLeastOne,
+    /// Whether the estimate over hosts does without it, because its control is
+    /// told apart.
+    left_out: bool,
+    /// The baseline against its second copy on this host, at the level that
+    /// all hosts share; absent without one, and where it has fewer than six
+    /// replicates.
+    #[serde(default)]
+    control: Optional<HostControl>,
+    /// What its container may use; absent where nothing limits it.
+    #[serde(default)]
+    limits: Optional<HostLimits>,
+    /// What disturbed measurements there when its part began; absent where
+    /// nothing did, or nobody looked.
+    #[serde(default)]
+    disturbances: Optional<Vec<Disturbance>>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+struct HostControl {
+    /// None in truth.
+    change: Change,
+    /// null when the data cannot give an interval.
+    ci: Nullable<Interval>,
+    /// Two-sided confidence of `ci`, the same for all hosts; null when that is.
+    confidence: Nullable<Confidence>,
+    /// Whether the two copies are told apart on this host.
+    separated: bool,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+struct HostLimits {
+    /// Cores' worth of time; absent where nothing limits it.
+    #[serde(default)]
+    cores: Optional<Amount>,
+    /// Bytes of memory; absent where nothing limits it.
+    #[serde(default)]
+    memory: Optional<u64>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+struct Disturbance {
+    /// Its short name, as `deadheat doctor` has it.
+    name: String,
+    /// What was found of it.
+    found: String,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -1,0 +1,232 @@
+//! The conditions of a host that races a part: what its container may use, and what the files of
+//! the system say of anything that disturbs measurements. Nothing is measured, so it costs no time
+//! that a race would miss; `deadheat doctor` says more.
+
+use deadheat_engine::cores_of_this_thread;
+use deadheat_model::doctor::{CoreWatch, Facts, Finding, NotMeasured, State};
+use deadheat_model::{Conditions, Disturbance, Limits};
+
+use crate::control_group::Groups;
+use crate::cores::Topology;
+use crate::examine::load;
+use crate::findings::{Measured, PRESSURE, findings};
+use crate::frequency::{hottest, throttled};
+use crate::memory::aslr;
+use crate::procfs::stat;
+use crate::root::Root;
+use crate::watch::Watched;
+
+/// Reads the limits of this process and what disturbs measurements on its host. What the system
+/// does not tell is left out.
+pub fn conditions(root: &Root) -> Conditions {
+    let topology = Topology::of(root);
+    let allowed = cores_of_this_thread().unwrap_or_default();
+    let stolen = root.read("proc/stat", stat);
+    let stolen = stolen.and_then(|stat| stat.all.stolen_share());
+    let groups = |controller| Groups::of(root, controller);
+    let limits = Limits {
+        cores: groups("cpu").and_then(|groups| Some(groups.quota(root)?.cores)),
+        memory: groups("memory").and_then(|groups| groups.memory_limit(root)),
+    };
+    let facts = vec![
+        Facts::Steal {
+            since_start: stolen,
+        },
+        load(root, &topology, &allowed),
+        Facts::Thermal {
+            hottest: hottest(root),
+            throttled: throttled(root, &topology.online),
+        },
+        aslr(root),
+    ];
+    let found = findings(facts, &read(stolen));
+    let disturbs = found.iter().filter(|one| one.state == State::Disturbs);
+    Conditions {
+        limits,
+        disturbances: disturbs.filter_map(disturbance).collect(),
+    }
+}
+
+/// The numbers of a checkup that measures nothing. The share of time that a hypervisor took so far
+/// stands for the share that it will take.
+fn read(stolen: Option<f64>) -> Measured {
+    Measured {
+        watched: Watched {
+            watch: CoreWatch {
+                core: None,
+                seconds: 0.0,
+                taken_away: 0.0,
+                longest_ns: 0.0,
+                lost: 0.0,
+                waiting: None,
+                stolen,
+                interrupts: None,
+                isolated: false,
+            },
+            timer: None,
+            device: None,
+            busiest: None,
+            busy: Vec::new(),
+        },
+        clock_resolution_ns: 0.0,
+        clock_cost_ns: 0.0,
+        system_clock_cost_ns: 0.0,
+        evenness: None,
+        sibling: Err(NotMeasured::Hidden),
+        other: Err(NotMeasured::Hidden),
+        pages: Err(NotMeasured::Hidden),
+        swapped_pages: None,
+        throttle_events: None,
+        quota_throttled: None,
+    }
+}
+
+/// A finding in as few words as there are.
+fn disturbance(finding: &Finding) -> Option<Disturbance> {
+    let percent = |share: f64| format!("{:.0} %", 100.0 * share);
+    let found = match &finding.facts {
+        Facts::Steal { since_start } => {
+            format!("{} of the time since the start", percent((*since_start)?))
+        }
+        Facts::Load {
+            pressure: Some(share),
+            ..
+        } if *share >= PRESSURE[1] => format!("tasks wait {} of the time", percent(*share)),
+        Facts::Load {
+            one_minute, cores, ..
+        } => {
+            let each = (*one_minute)? / f64::from((*cores).max(1));
+            format!("{each:.1} tasks a core")
+        }
+        Facts::Thermal { hottest, .. } => {
+            format!("{:.0} degrees Celsius", hottest.as_ref()?.celsius)
+        }
+        Facts::Aslr { .. } => "off".to_owned(),
+        _ => return None,
+    };
+    Some(Disturbance {
+        name: finding.topic().name().to_owned(),
+        found,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+    use crate::root::fake::machine;
+
+    const UNIFIED: [(&str, &str); 2] = [
+        ("proc/self/cgroup", "0::/job\n"),
+        (
+            "proc/self/mountinfo",
+            "34 24 0:29 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
+        ),
+    ];
+
+    fn named(conditions: &Conditions) -> Vec<(&str, &str)> {
+        let all = conditions.disturbances.iter();
+        all.map(|one| (&*one.name, &*one.found)).collect()
+    }
+
+    #[test]
+    fn a_host_says_what_limits_and_what_disturbs_it_in_the_order_in_which_it_is_mended() {
+        let files = [
+            ("sys/fs/cgroup/job/cpu.max", "150000 100000\n"),
+            ("sys/fs/cgroup/job/memory.max", "max\n"),
+            ("sys/fs/cgroup/memory.max", "536870912\n"),
+            ("sys/devices/system/cpu/online", "0-3\n"),
+            ("proc/stat", "cpu  100 0 0 800 0 0 0 100\n"),
+            ("proc/loadavg", "9.60 1.00 1.00 1/100 1\n"),
+            ("proc/sys/kernel/randomize_va_space", "0\n"),
+            ("sys/class/thermal/thermal_zone0/type", "cpu\n"),
+            ("sys/class/thermal/thermal_zone0/temp", "97000\n"),
+            (
+                "sys/class/thermal/thermal_zone0/trip_point_0_type",
+                "critical\n",
+            ),
+            (
+                "sys/class/thermal/thermal_zone0/trip_point_0_temp",
+                "100000\n",
+            ),
+        ];
+        let (_folder, root) = machine(&[&UNIFIED[..], &files[..]].concat());
+        let found = conditions(&root);
+        let limits = Limits {
+            cores: Some(1.5),
+            memory: Some(536_870_912),
+        };
+        assert_eq!(found.limits, limits);
+        let expected = [
+            ("steal", "10 % of the time since the start"),
+            ("load", "2.4 tasks a core"),
+            ("thermal", "97 degrees Celsius"),
+            ("aslr", "off"),
+        ];
+        assert_eq!(named(&found), expected);
+    }
+
+    #[test]
+    fn tasks_that_wait_say_more_than_those_that_want_to_run() {
+        let files = [
+            ("sys/devices/system/cpu/online", "0-3\n"),
+            ("proc/loadavg", "9.60 1.00 1.00 1/100 1\n"),
+            ("proc/pressure/cpu", "some avg10=35.00 avg60=1.00\n"),
+        ];
+        let (_folder, root) = machine(&files);
+        let found = conditions(&root);
+        assert_eq!(named(&found), [("load", "tasks wait 35 % of the time")]);
+    }
+
+    #[test]
+    fn the_first_version_of_control_groups_limits_as_the_second_does() {
+        let mounts = "\
+31 29 0:27 / /sys/fs/cgroup/cpu ro - cgroup cgroup rw,cpu
+32 29 0:28 / /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory
+";
+        let limited = |memory: &str| {
+            let (_folder, root) = machine(&[
+                ("proc/self/cgroup", "5:cpu:/\n3:memory:/\n"),
+                ("proc/self/mountinfo", mounts),
+                ("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "50000\n"),
+                ("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n"),
+                ("sys/fs/cgroup/memory/memory.limit_in_bytes", memory),
+            ]);
+            conditions(&root).limits
+        };
+        let cores = Some(0.5);
+        let memory = Some(4096);
+        assert_eq!(limited("4096\n"), Limits { cores, memory });
+        let unlimited = limited("9223372036854771712\n");
+        assert_eq!(
+            unlimited,
+            Limits {
+                cores,
+                memory: None
+            }
+        );
+    }
+
+    #[test]
+    fn a_quiet_host_and_one_that_hides_everything_say_nothing() {
+        let (_folder, hidden) = machine(&[]);
+        assert_eq!(conditions(&hidden), Conditions::default());
+        let (_folder, quiet) = machine(&[
+            ("sys/devices/system/cpu/online", "0-3\n"),
+            ("proc/stat", "cpu  100 0 0 899 0 0 0 1\n"),
+            ("proc/loadavg", "0.60 1.00 1.00 1/100 1\n"),
+            ("proc/sys/kernel/randomize_va_space", "2\n"),
+        ]);
+        assert_eq!(conditions(&quiet), Conditions::default());
+    }
+
+    #[test]
+    fn it_costs_no_time_that_a_race_would_miss() {
+        let began = Instant::now();
+        let _ = conditions(&Root::real());
+        // Some milliseconds; a fifth of a second may pass where the machine is loaded.
+        let took = began.elapsed();
+        assert!(took.as_millis() < 1_000, "{took:?}");
+    }
+}
