@@ -23,8 +23,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NoReturn
 
-from deadheat._channel import Channel
-from deadheat._worker import Session, answer_all, described, greet, hold_heap
+from deadheat._channel import Channel, hold_heap
+from deadheat._worker import Session, answer_all, described, greet
 
 try:
     import pluggy
@@ -133,7 +133,7 @@ class Suite:
             if name in items:
                 self.run(items[name])
             elif uncollected is not None:
-                self.fail({"panicked": f"pytest cannot collect it: {uncollected}"})
+                self.fail({"panicked": f"as pytest cannot collect it: {uncollected}"})
             else:
                 self.fail({"unknown": {}})
         elif self.kind != "bye":
@@ -157,7 +157,9 @@ class Suite:
                 self.rehearses, self.used = False, 0
                 item.ihook.pytest_runtest_protocol(item=item, nextitem=None)
         if self.kind != "bye":
-            self.fail(self._problem or {"panicked": "the test ends without a call to `benchmark`"})
+            self.fail(
+                self._problem or {"panicked": "as the test ends without a call to `benchmark`"}
+            )
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_call(self, item: pytest.Item) -> None:
