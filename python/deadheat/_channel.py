@@ -157,4 +157,3 @@ def end_with_parent() -> None:
         call_function(prctl, (PR_SET_PDEATHSIG, SIGKILL))
     except (ImportError, OSError):
         pass  # The end of the requests tells as well, between calls.
-

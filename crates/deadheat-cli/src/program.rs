@@ -39,10 +39,10 @@ enum Command {
     /// Make a page, a comment or pictures of a recorded run
     #[command(after_help = recorded::REPORT_EXAMPLES)]
     Report(Box<recorded::ReportCommand>),
-    /// Write down the plan of a race, for other machines or another time, and race nothing
+    /// Write down the plan of a race, for other machines or another time
     #[command(after_help = plan::EXAMPLES)]
     Plan(plan::PlanArgs),
-    /// Put a plan and all that it races into one file, which 'deadheat run --plan' races elsewhere
+    /// Put a plan and all that it races into one file, for other machines
     #[command(after_help = pack::EXAMPLES)]
     Pack(pack::PackArgs),
     /// Make one run of the parts that several machines raced, and answer
