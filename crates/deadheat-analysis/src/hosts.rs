@@ -19,12 +19,14 @@ use deadheat_model::{
 };
 use deadheat_stats::dist::{t_critical, t_two_sided_p};
 use deadheat_stats::{
-    Call, Clusters, DEFAULT_G, Floor, HostEffect, MIN_BLOCKS, MIN_REPLICATES_FOR_VERDICT,
-    MeanOfHosts, PooledEstimate, critical_t, e_value, heterogeneity, pooled_huber,
-    replicates_to_settle,
+    BlockFlags, Call, Clusters, DEFAULT_G, Dropping, Floor, HostEffect, MIN_BLOCKS,
+    MIN_REPLICATES_FOR_VERDICT, MeanOfHosts, PooledEstimate, critical_t, e_value, heterogeneity,
+    keep_or_drop, pooled_huber, replicates_to_settle,
 };
 
-use crate::effect_estimate::{EffectEstimate, Formula, Level, call_of, estimate_effect};
+use crate::effect_estimate::{
+    EffectEstimate, Formula, Level, WithDropped, call_of, estimate_effect,
+};
 use crate::effects::Effects;
 use crate::machines::Machines;
 
@@ -72,14 +74,63 @@ impl OfMachine {
     }
 }
 
-/// The estimates of all machines that have an effect, in the order of their first parts.
-fn of_machines(effects: &Effects, machines: &Machines, floor: Floor) -> Vec<OfMachine> {
-    let mut gathered: Vec<(Vec<f64>, Vec<usize>)> = vec![Default::default(); machines.count()];
+/// The blocks of the first `replicates` replicates that are dropped for evidence of disturbance, in
+/// order: each machine of a merged run decides about its own, and any other run about all.
+pub(crate) fn dropped_blocks(effects: &Effects, replicates: usize) -> Vec<usize> {
+    let Some(flags) = effects.flags(replicates) else {
+        return Vec::new();
+    };
+    let gone = |flags: &[BlockFlags]| match keep_or_drop(flags) {
+        Dropping::Drop(gone) => gone,
+        Dropping::None | Dropping::KeepAll(_) => Vec::new(),
+    };
+    let Some(machines) = effects.machines() else {
+        return gone(flags);
+    };
+    let mut places: Vec<Vec<usize>> = vec![Vec::new(); machines.count()];
+    let mut first = 0;
     for (replicate, blocks) in effects.of_replicates() {
         if let Some(machine) = machines.of_replicate(replicate) {
+            places[machine].extend(first..first + blocks.len());
+        }
+        first += blocks.len();
+    }
+    let of_machine = |places: &Vec<usize>| {
+        let flags: Vec<BlockFlags> = places.iter().map(|place| flags[*place]).collect();
+        let gone = gone(&flags).into_iter();
+        gone.map(|block| places[block]).collect::<Vec<usize>>()
+    };
+    let mut dropped: Vec<usize> = places.iter().flat_map(of_machine).collect();
+    dropped.sort_unstable();
+    dropped
+}
+
+/// The estimates of all machines that have an effect, in the order of their first parts, without
+/// these blocks.
+fn of_machines(
+    effects: &Effects,
+    machines: &Machines,
+    floor: Floor,
+    dropped: &[usize],
+) -> Vec<OfMachine> {
+    let mut gathered: Vec<(Vec<f64>, Vec<usize>)> = vec![Default::default(); machines.count()];
+    let mut dropped = dropped.iter().copied().peekable();
+    let mut block = 0;
+    for (replicate, blocks) in effects.of_replicates() {
+        let mut kept: Vec<f64> = Vec::with_capacity(blocks.len());
+        for effect in blocks {
+            if dropped.next_if_eq(&block).is_none() {
+                kept.push(*effect);
+            }
+            block += 1;
+        }
+        if let Some(machine) = machines
+            .of_replicate(replicate)
+            .filter(|_| !kept.is_empty())
+        {
             let (all, sizes) = &mut gathered[machine];
-            all.extend_from_slice(blocks);
-            sizes.push(blocks.len());
+            sizes.push(kept.len());
+            all.append(&mut kept);
         }
     }
     let estimates = gathered
@@ -114,10 +165,21 @@ struct Hosts {
 }
 
 impl Hosts {
-    fn of(effects: &Effects, samples: &Samples, machines: &Machines, formula: Formula) -> Self {
+    /// Of all their blocks where `keep_all`, and else of those without evidence of disturbance.
+    fn of(
+        effects: &Effects,
+        samples: &Samples,
+        (machines, formula): (&Machines, Formula),
+        keep_all: bool,
+    ) -> Self {
         let of_all = |effects: &Effects| {
-            let floor = effects.floor(samples, effects.replicates());
-            of_machines(effects, machines, floor)
+            let replicates = effects.replicates();
+            let floor = effects.floor(samples, replicates);
+            let dropped = match keep_all {
+                true => Vec::new(),
+                false => dropped_blocks(effects, replicates),
+            };
+            of_machines(effects, machines, floor, &dropped)
         };
         let of = of_all(effects);
         let mut of_control: HashMap<usize, OfMachine> = HashMap::new();
@@ -222,7 +284,14 @@ pub(crate) fn estimate_over_hosts(
         return None;
     }
     let all = effects.replicates();
-    let of = Hosts::of(effects, samples, machines, formula);
+    let of = Hosts::of(effects, samples, (machines, formula), false);
+    let judged_by_all = || {
+        let of = Hosts::of(effects, samples, (machines, formula), true);
+        judged(&of, machines, level, formula)
+    };
+    let call = |ends: (f64, f64)| call_of(effects.better(), ends, margin);
+    let dropped = dropped_blocks(effects, all).len();
+    let with_dropped = (dropped > 0).then(judged_by_all).flatten();
     let judged = judged(&of, machines, level, formula)?;
     let (Level::Nominal(stated) | Level::Anytime(stated)) = level;
     let blocks: usize = of.kept().map(|one| one.pooled.blocks).sum();
@@ -245,10 +314,13 @@ pub(crate) fn estimate_over_hosts(
         plain_level: judged.level,
         formula,
         p_value: judged.p_value,
-        call: interval.map(|interval| call_of(effects.better(), interval, margin)),
+        call: interval.map(call),
         replicates: all,
-        dropped: 0,
-        with_dropped: None,
+        dropped,
+        with_dropped: with_dropped.map(|all| WithDropped {
+            theta: all.mean.theta,
+            call: all.interval.map(call),
+        }),
         kept_because: None,
     })
 }
@@ -263,7 +335,7 @@ pub(crate) fn across_hosts(
 ) -> Option<AcrossHosts> {
     let machines = effects.machines()?;
     let formula = judged_by.formula;
-    let of = Hosts::of(effects, samples, machines, formula);
+    let of = Hosts::of(effects, samples, (machines, formula), false);
     let found = judged(&of, machines, judged_by.asked, formula)?;
     let like_these = of.like_these();
     let host = |((one, control), left_out): ((&OfMachine, &Option<Control>), &bool)| {

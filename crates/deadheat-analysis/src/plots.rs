@@ -7,11 +7,12 @@ use deadheat_model::{
     ContenderId, Difference, DifferenceSeries, Flags, LogRatio, PairCloud, PairPoint, Plots,
     ReplicateEstimate, Samples,
 };
+use deadheat_stats::running_median;
 use deadheat_stats::summary::quantile;
-use deadheat_stats::{Dropping, keep_or_drop, running_median};
 
 use crate::distribution::{Sorted, common_edges, distribution, evenly, thinned};
 use crate::effects::Effects;
+use crate::hosts::dropped_blocks;
 
 /// The material that plots are made of.
 pub(crate) struct Material<'a> {
@@ -84,11 +85,7 @@ pub(super) fn judged_blocks(
     if effects.too_many_zeros(replicates) {
         return Vec::new();
     }
-    let dropped = match effects.flags(replicates).map(keep_or_drop) {
-        Some(Dropping::Drop(dropped)) => dropped,
-        _ => Vec::new(),
-    };
-    let mut dropped = dropped.into_iter().peekable();
+    let mut dropped = dropped_blocks(effects, replicates).into_iter().peekable();
     let of_blocks = effects.clusters(replicates).effects();
     let mut blocks = Vec::with_capacity(of_blocks.len());
     let mut next = 0;

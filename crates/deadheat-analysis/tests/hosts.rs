@@ -3,7 +3,7 @@
 
 use deadheat_analysis::{Options, analyse};
 use deadheat_model::{
-    AcrossHosts, BlockRecord, Comparison, EndReason, Environment, Host, Merged, Run, RunEnd,
+    AcrossHosts, BlockRecord, Comparison, EndReason, Environment, Flags, Host, Merged, Run, RunEnd,
     RunHeader, ShardBy, Verdict, Workload,
 };
 use deadheat_testing::random::Stream;
@@ -16,6 +16,16 @@ struct Shown<'a>(&'a str, &'a str, f64);
 
 /// A run of these hosts, of `count` parts; the effects of replicates scatter by .5 %.
 fn merged(hosts: &[(u32, Shown<'_>)], count: u32, seed: u64) -> Run {
+    merged_of(hosts, count, seed, |_| {})
+}
+
+/// The same, of blocks that something happens to.
+fn merged_of(
+    hosts: &[(u32, Shown<'_>)],
+    count: u32,
+    seed: u64,
+    happens: impl Fn(&mut BlockRecord),
+) -> Run {
     let mut stream = Stream(seed);
     let told = hosts.iter().map(|(shard, Shown(boot, cpu, _))| Host {
         shard: *shard,
@@ -45,12 +55,13 @@ fn merged(hosts: &[(u32, Shown<'_>)], count: u32, seed: u64) -> Run {
     for (shard, Shown(_, _, truth)) in hosts {
         for replicate in 0..REPLICATES {
             let new = 1e6 * (truth + 0.005 * stream.normal()).exp();
-            let record = BlockRecord {
+            let mut record = BlockRecord {
                 replicate: (shard - 1) * REPLICATES + replicate,
                 samples: [0, 1, 1, 0].map(sample).to_vec(),
                 values: vec![1e6, new, new, 1e6],
                 ..BlockRecord::default()
             };
+            happens(&mut record);
             run.benchmarks[0].push(&record).unwrap();
         }
     }
@@ -101,6 +112,43 @@ fn of_six_hosts_the_verdict_speaks_of_hosts_like_these_and_says_where_the_next_o
     assert!(hosts.p_differ.unwrap() < 1e-6);
     assert_eq!(six.p_sign_flip, None);
     assert_eq!(six.replicates_to_settle, None);
+}
+
+#[test]
+fn each_host_drops_its_own_blocks_with_evidence_of_disturbance() {
+    let boots = ["1", "2", "3", "4", "5", "6"];
+    let hosts = || -> Vec<(u32, Shown<'_>)> {
+        let all = (1..).zip(boots);
+        all.map(|(shard, boot)| (shard, Shown(boot, "cpu", 0.0)))
+            .collect()
+    };
+    // One of the ten blocks of the second host, and half of those of the fifth: so many are kept.
+    let disturbed = |replicate: u32| replicate == 13 || (40..45).contains(&replicate);
+    let flagged = |record: &mut BlockRecord| {
+        if disturbed(record.replicate) {
+            record.values[1] *= 2.0;
+            record.samples[1].flags = Flags::PREEMPTED;
+        }
+    };
+    let run = merged_of(&hosts(), 6, 9, flagged);
+    let found = judged(&run);
+    assert_eq!(found.dropped_blocks, 1);
+    let rows = &across(&found).hosts;
+    let blocks: Vec<usize> = rows.iter().map(|row| row.estimate.blocks).collect();
+    assert_eq!(blocks, [10, 9, 10, 10, 10, 10]);
+    assert!(found.effect_with_dropped.is_some());
+    // The points of the plot are those of the estimate.
+    let options = Options {
+        plots: Some(100),
+        ..Options::default()
+    };
+    let drawn = analyse(&run, options).comparisons.remove(0);
+    let drawn = drawn.plots.unwrap().differences.unwrap();
+    let dropped = drawn.points.iter().filter(|point| point.dropped);
+    assert_eq!(
+        dropped.map(|point| point.replicate).collect::<Vec<_>>(),
+        [13]
+    );
 }
 
 #[test]

@@ -172,6 +172,10 @@ fn header(
 }
 
 /// The contenders of these benchmarks, by what they are.
+#[cfg_attr(
+    not(feature = "commands"),
+    expect(unused_variables, reason = "all of them are functions")
+)]
 fn contenders<'a>(
     race: &BenchmarkRace,
     benchmarks: &[Benchmark],
