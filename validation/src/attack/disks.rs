@@ -60,7 +60,9 @@ pub fn disks(setting: &Setting) -> Section {
         fs::remove_file(&file).expect("it is there");
         told.push((format!("`{flag}`"), outcome));
     }
+    // Another race may have fewer digits in its times, and find room where this one found none.
     let whole = fs::metadata(&record).expect("a record").len();
+    let whole = whole - whole / 20;
     let mut outcome = Outcome::default();
     for number in 0..setting.shop.count(ATTEMPTS, 2) {
         let room = random.below(whole);
