@@ -328,23 +328,25 @@ fn percent(count: usize, of: usize) -> String {
 
 const HEAD: &str = "| hosts | kind | host to host, sd | false verdicts, % | interval holds the truth, % | holds the next host, % | all pairs pooled: false, % | by precision: false, % | +1 % found, % |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
 
+/// A world of equals, the same with a candidate that is slower by 1 %, whether six hosts and more
+/// stand for hosts like them, and how often the interval of equals holds what it speaks of.
+fn raced(world: &World, runs: usize) -> (Counts, Counts, bool, usize) {
+    let equal = counted(world, runs);
+    let effect = 0.01f64.ln_1p();
+    let slower = counted(&World { effect, ..*world }, runs);
+    let like_these = world.hosts >= 6;
+    let holds = if like_these {
+        equal.holds_all
+    } else {
+        equal.holds_these
+    };
+    (equal, slower, like_these, holds)
+}
+
 fn rows(worlds: &[World], runs: usize, bars: &mut Vec<Bar>) -> String {
     let mut text = HEAD.to_owned();
     for world in worlds {
-        let equal = counted(world, runs);
-        let slower = counted(
-            &World {
-                effect: 0.01f64.ln_1p(),
-                ..*world
-            },
-            runs,
-        );
-        let like_these = world.hosts >= 6;
-        let holds = if like_these {
-            equal.holds_all
-        } else {
-            equal.holds_these
-        };
+        let (equal, slower, like_these, holds) = raced(world, runs);
         let wrong = equal.runs - holds;
         // Of a few hosts only these are spoken of, and these may differ.
         let (false_verdicts, told) = match like_these {
@@ -486,20 +488,7 @@ fn controls(setting: &Setting) -> Section {
 }
 
 fn row_of_controls(world: &World, runs: usize, table: &mut String, bars: &mut Vec<Bar>) {
-    let equal = counted(world, runs);
-    let slower = counted(
-        &World {
-            effect: 0.01f64.ln_1p(),
-            ..*world
-        },
-        runs,
-    );
-    let like_these = world.hosts >= 6;
-    let holds = if like_these {
-        equal.holds_all
-    } else {
-        equal.holds_these
-    };
+    let (equal, slower, like_these, holds) = raced(world, runs);
     let what = format!(
         "{} hosts, {}, {:.1} % apart, {} control",
         world.hosts,

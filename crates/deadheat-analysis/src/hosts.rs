@@ -162,6 +162,8 @@ struct Hosts {
     /// The control of each; `None` where there is none, or too little of it.
     controls: Vec<Option<Control>>,
     left_out: Vec<bool>,
+    /// Blocks that are dropped for evidence of disturbance.
+    dropped: usize,
 }
 
 impl Hosts {
@@ -179,11 +181,12 @@ impl Hosts {
                 true => Vec::new(),
                 false => dropped_blocks(effects, replicates),
             };
-            of_machines(effects, machines, floor, &dropped)
+            let of = of_machines(effects, machines, floor, &dropped);
+            (of, dropped.len())
         };
-        let of = of_all(effects);
+        let (of, dropped) = of_all(effects);
         let mut of_control: HashMap<usize, OfMachine> = HashMap::new();
-        for one in effects.control().map(of_all).unwrap_or_default() {
+        for one in effects.control().map(of_all).unwrap_or_default().0 {
             if one.pooled.replicates >= REPLICATES_OF_CONTROL {
                 of_control.insert(one.machine, one);
             }
@@ -205,6 +208,7 @@ impl Hosts {
             left_out: controls.iter().map(|one| few && apart(one)).collect(),
             controls,
             of,
+            dropped,
         }
     }
 
@@ -290,8 +294,7 @@ pub(crate) fn estimate_over_hosts(
         judged(&of, machines, level, formula)
     };
     let call = |ends: (f64, f64)| call_of(effects.better(), ends, margin);
-    let dropped = dropped_blocks(effects, all).len();
-    let with_dropped = (dropped > 0).then(judged_by_all).flatten();
+    let with_dropped = (of.dropped > 0).then(judged_by_all).flatten();
     let judged = judged(&of, machines, level, formula)?;
     let (Level::Nominal(stated) | Level::Anytime(stated)) = level;
     let blocks: usize = of.kept().map(|one| one.pooled.blocks).sum();
@@ -316,7 +319,7 @@ pub(crate) fn estimate_over_hosts(
         p_value: judged.p_value,
         call: interval.map(call),
         replicates: all,
-        dropped,
+        dropped: of.dropped,
         with_dropped: with_dropped.map(|all| WithDropped {
             theta: all.mean.theta,
             call: all.interval.map(call),

@@ -3,8 +3,8 @@
 
 use deadheat_analysis::{Options, analyse};
 use deadheat_model::{
-    AcrossHosts, BlockRecord, Comparison, EndReason, Environment, Flags, Host, Merged, Run, RunEnd,
-    RunHeader, ShardBy, Verdict, Workload,
+    AcrossHosts, Benchmark, BlockRecord, Comparison, EndReason, Environment, Flags, Host, Merged,
+    Run, RunEnd, RunHeader, ShardBy, Verdict, Workload,
 };
 use deadheat_testing::random::Stream;
 use deadheat_testing::runs::{benchmark, contenders, design, header, one_look, sample};
@@ -34,24 +34,7 @@ fn merged_of(
         ..Host::default()
     });
     let old_and_new = contenders(["old", "new"], &Workload::Recording);
-    let known = header(
-        design(one_look(REPLICATES * count)),
-        1,
-        vec![benchmark("b", old_and_new)],
-    );
-    let mut run = Run::new(RunHeader {
-        environment: Environment {
-            merged: Some(Merged {
-                count,
-                by: ShardBy::Host,
-                replicates: REPLICATES,
-                hosts: told.collect(),
-            }),
-            ..Environment::default()
-        },
-        tick_ns: None,
-        ..known
-    });
+    let mut run = run_of(told.collect(), count, benchmark("b", old_and_new));
     for (shard, Shown(_, _, truth)) in hosts {
         for replicate in 0..REPLICATES {
             let new = 1e6 * (truth + 0.005 * stream.normal()).exp();
@@ -65,6 +48,25 @@ fn merged_of(
             run.benchmarks[0].push(&record).unwrap();
         }
     }
+    run
+}
+
+/// A run without blocks that came to its end: of `count` parts, of which these hosts raced some.
+fn run_of(hosts: Vec<Host>, count: u32, raced: Benchmark) -> Run {
+    let known = header(design(one_look(REPLICATES * count)), 1, vec![raced]);
+    let mut run = Run::new(RunHeader {
+        environment: Environment {
+            merged: Some(Merged {
+                count,
+                by: ShardBy::Host,
+                replicates: REPLICATES,
+                hosts,
+            }),
+            ..Environment::default()
+        },
+        tick_ns: None,
+        ..known
+    });
     run.end = Some(RunEnd {
         reason: EndReason::Finished,
         launches: 0,
@@ -263,25 +265,12 @@ fn with_controls(hosts: &[Controlled], missing: u32, seed: u64) -> Comparison {
     let mut raced = benchmark("b", contenders(["old", "new"], &Workload::Recording));
     raced.add_control();
     let count = hosts.len() as u32 + missing;
-    let known = header(design(one_look(REPLICATES * count)), 1, vec![raced]);
     let told = (1..=hosts.len() as u32).map(|shard| Host {
         shard,
         boot: Some(shard.to_string()),
         ..Host::default()
     });
-    let mut run = Run::new(RunHeader {
-        environment: Environment {
-            merged: Some(Merged {
-                count,
-                by: ShardBy::Host,
-                replicates: REPLICATES,
-                hosts: told.collect(),
-            }),
-            ..Environment::default()
-        },
-        tick_ns: None,
-        ..known
-    });
+    let mut run = run_of(told.collect(), count, raced);
     for (part, host) in (0..).zip(hosts) {
         for replicate in 0..host.replicates {
             let mut value = |log: f64| 1e6 * (log + 0.0035 * stream.normal()).exp();
@@ -296,11 +285,6 @@ fn with_controls(hosts: &[Controlled], missing: u32, seed: u64) -> Comparison {
             run.benchmarks[0].push(&record).unwrap();
         }
     }
-    run.end = Some(RunEnd {
-        reason: EndReason::Finished,
-        launches: 0,
-        elapsed_ns: 1,
-    });
     judged(&run)
 }
 

@@ -89,7 +89,7 @@ for each in distributions():
 ";
 
 /// Names of the files of a build.
-const SUITE: &str = "pytest-suite";
+const SUITE: &str = "pytest_suite.py";
 const VERSIONS: &str = "versions.txt";
 
 /// The place in which an environment is made.

@@ -23,7 +23,7 @@ Examples:
 /// Options of `deadheat pack`.
 #[derive(Debug, Args)]
 pub struct PackArgs {
-    /// What 'deadheat plan' wrote
+    /// The plan, as 'deadheat plan' wrote it
     #[arg(value_name = "PLAN")]
     plan: PathBuf,
     /// The file to write

@@ -8,6 +8,7 @@ use deadheat::parts::answer::to_stdout;
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::{ScratchFolder, is_pack, unpack};
 use deadheat::parts::model::fnv1a;
+use deadheat::parts::report::units::counted;
 use deadheat::parts::rules::CliOverrides;
 use deadheat::parts::settings::{Front, RaceSettings};
 use deadheat::parts::{
@@ -92,19 +93,14 @@ pub fn tell_of_plan(planned: &RaceOutcome) -> Result<Status, Failure> {
         "plan in {file}: {}, {} at most, seed {}\n\
          race a part of it:   deadheat run --plan {file} --shard 1/4 --save part-1.jsonl\n\
          take it elsewhere:   deadheat pack {file} -o race.tar.zst\n",
-        counted(raced.count(), "benchmark"),
-        counted(plan.max_replicates() as usize, "replicate"),
+        counted(raced.count() as u64, "benchmark", "benchmarks"),
+        counted(plan.max_replicates().into(), "replicate", "replicates"),
         plan.seed,
     ))?;
     Ok(Status::Done)
 }
 
-fn counted(number: usize, what: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {what}{plural}")
-}
-
-/// What `deadheat run --plan` was told.
+/// The request of `deadheat run --plan`.
 #[derive(Debug)]
 pub struct Planned {
     /// The plan or pack.

@@ -166,7 +166,7 @@ pub struct RunArgs {
         ]
     )]
     plan: Option<PathBuf>,
-    /// What becomes of the plan of these commands.
+    /// The use of the plan of these commands.
     #[arg(skip)]
     pub use_of_plan: PlanUse,
     #[command(flatten)]

@@ -353,6 +353,15 @@ fn a_part_that_was_begun_on_another_machine_is_raced_anew_and_what_was_measured_
     let boot = read_header(&path).unwrap().environment.boot;
     assert_ne!(boot.as_deref(), Some("another boot"));
     assert_eq!(replicates(&track.path("part-1.jsonl.before")).len(), 3);
+    // Nor is it lost when that happens once more.
+    moved_to(&track, "part-1.jsonl", "a third boot");
+    let whole = fs::read_to_string(&path).unwrap();
+    let half: Vec<&str> = whole.lines().take(3).collect();
+    fs::write(&path, half.join("\n") + "\n").unwrap();
+    let done = part(&track, "1/2", &[], &PAIR);
+    done.fails_with(0, &["part-1.jsonl.before-2"]);
+    assert_eq!(replicates(&track.path("part-1.jsonl.before")).len(), 3);
+    assert_eq!(replicates(&track.path("part-1.jsonl.before-2")).len(), 2);
 }
 
 #[test]

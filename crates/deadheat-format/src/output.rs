@@ -9,11 +9,19 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::error::{FormatError, cannot_write, create_folder_of};
 
-/// Gives a file another name beside its own, so that a new one can have this, and says which.
+/// Gives a file another name beside its own that nothing has, so that a new one can have this, and
+/// says which.
 pub fn set_aside(path: &Path) -> Result<PathBuf, FormatError> {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".before");
-    let kept = PathBuf::from(name);
+    let named = |number: u32| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(match number {
+            1 => ".before".to_owned(),
+            more => format!(".before-{more}"),
+        });
+        PathBuf::from(name)
+    };
+    let mut names = (1..).map(named);
+    let kept = names.find(|name| !name.exists()).unwrap_or_default();
     fs::rename(path, &kept).map_err(cannot_write(&kept))?;
     Ok(kept)
 }

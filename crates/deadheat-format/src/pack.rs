@@ -5,7 +5,7 @@
 //! so the same files make the same archive.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Write as _};
+use std::io::{self, Read};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Component, Path, PathBuf};
 
@@ -16,7 +16,8 @@ use tar::{Archive, Builder, EntryType, Header};
 
 use crate::bounded::{self, Bounded};
 use crate::content::ZSTD;
-use crate::error::{FileProblem, FormatError, cannot_read, cannot_write, create_folder_of};
+use crate::error::{FileProblem, FormatError, cannot_read, cannot_write};
+use crate::output::write_bytes;
 use crate::run_file::header_line;
 
 /// The name of the plan in a pack.
@@ -65,12 +66,10 @@ pub fn write_pack(
     }
     let bytes = archive.into_inner().map_err(broken)?;
     let packed = compress_to_vec(&bytes[..], CompressionLevel::Fastest);
-    create_folder_of(target)?;
-    let created = File::create_new(target).map_err(|problem| match problem.kind() {
-        io::ErrorKind::AlreadyExists => FileProblem::AlreadyExists.of(target),
-        _ => broken(problem),
-    });
-    created?.write_all(&packed).map_err(broken)?;
+    if target.exists() {
+        return Err(FileProblem::AlreadyExists.of(target));
+    }
+    write_bytes(target, &packed)?;
     Ok(packed.len() as u64)
 }
 

@@ -158,7 +158,7 @@ impl Benchmark {
         let is_python = |program: &Path| {
             let name = program.file_name().unwrap_or_default().to_string_lossy();
             let starts = ["python", "pypy"].iter().any(|word| name.starts_with(word));
-            starts || name.ends_with(".py") || name == "pytest-suite"
+            starts || name.ends_with(".py")
         };
         let mut contenders = self.contenders.iter();
         !self.contenders.is_empty()

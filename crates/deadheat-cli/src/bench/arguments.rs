@@ -55,7 +55,7 @@ pub struct BenchArgs {
         ]
     )]
     resume: Option<PathBuf>,
-    /// How they are raced, and what becomes of the answer.
+    /// The options of the race and of the answer.
     #[command(flatten)]
     pub options: BenchOptions,
 }

@@ -55,7 +55,7 @@ pub struct BenchOptions {
     #[arg(skip)]
     pub rules: Rules,
 
-    /// What becomes of the plan of these benchmarks.
+    /// The use of the plan of these benchmarks.
     #[arg(skip)]
     pub use_of_plan: PlanUse,
 

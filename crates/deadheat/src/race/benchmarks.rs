@@ -93,8 +93,7 @@ pub fn race_benchmarks(
     // What a link costs nobody knows before it is made, and a replicate on neutral links needs one.
     let linked = neutral_links.iter().any(|links| links.made_by.is_ok());
     // Parts share as many replicates as somebody says, whatever pilot found what they cost.
-    let shared = race.settings.part().is_some_and(|part| part.replicates > 0)
-        || race.use_of_plan == PlanUse::Save;
+    let shared = race.settings.replicates_of_part().is_some() || race.use_of_plan == PlanUse::Save;
     if race.settings.max_replicates.is_none() && !linked && !shared {
         plan_for_costs(&mut plan, &costs_ns)?;
     }
