@@ -121,10 +121,16 @@ def claim() -> Channel | None:
         end_with_parent()
         os.register_at_fork(after_in_child=end_with_parent)
     # Before the functions and their constants are made.
-    held.extend(hold_heap(len(os.environ.get("DEADHEAT_PADDING", ""))))
+    held.extend(hold_heap(drawn()))
     descriptors = [int(number) for number in os.environ.pop(WORKER).split(",")]
     baton = [int(number) for number in os.environ.pop(BATON, "").split(",") if number]
     return Channel(descriptors, baton)
+
+
+def drawn() -> int:
+    """The number from 0 to 4095 that deadheat has drawn for this process: the size by which it
+    moves the environment."""
+    return len(os.environ.get("DEADHEAT_PADDING", ""))
 
 
 def hold_heap(number: int) -> list[Any]:

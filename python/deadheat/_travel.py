@@ -6,6 +6,7 @@ import importlib
 import inspect
 import io
 import os
+import pickle
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -46,7 +47,7 @@ def resolved(function: Callable[..., Any] | str, role: str) -> Callable[..., Any
 
 
 def packed(functions: dict[str, Callable[..., Any]], rest: dict[str, Any]) -> bytes:
-    """Everything a worker needs, as one pickle.
+    """Everything a worker needs: the names of the modules to import, and then one pickle.
 
     Functions of `__main__`, lambdas and inner functions are pickled by value, with the globals
     they use. All others go by their import path, so the worker has the module, and no copies.
@@ -64,7 +65,9 @@ def packed(functions: dict[str, Callable[..., Any]], rest: dict[str, Any]) -> by
             cloudpickle.dumps(function)
         except Exception as error:
             raise CannotTravel(f"{role}: {blamed(function, error)}") from error
-    everything: bytes = cloudpickle.dumps({"functions": functions, **rest})
+    imported = [f.__module__ for f in functions.values() if by_path(f)]
+    modules = [module for module in dict.fromkeys(imported) if importable(module)]
+    everything: bytes = pickle.dumps(modules) + cloudpickle.dumps({"functions": functions, **rest})
     return everything
 
 

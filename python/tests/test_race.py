@@ -300,6 +300,19 @@ print(deadheat.race(hidden.f, hidden.g, max_replicates=6, blocks=4).candidate.na
     assert done.stdout == "g\n", done.stderr
 
 
+def test_modules_of_functions_are_imported_in_either_order(script, tmp_path):
+    for name in ("first", "second"):
+        (tmp_path / f"{name}.py").write_text(
+            f"open({str(tmp_path / 'log')!r}, 'a').write('{name} ')\n"
+            "def f():\n    return sum(range(100))\n"
+        )
+    text = "import deadheat\ndeadheat.race('first:f', 'second:f', names=('1', '2'), seed=7)\n"
+    assert script(text).returncode == 0
+    imported = (tmp_path / "log").read_text().split()
+    orders = {tuple(imported[at : at + 2]) for at in range(0, len(imported), 2)}
+    assert orders == {("first", "second"), ("second", "first")}
+
+
 def test_a_check_of_outputs_must_travel_too():
     log = Path(os.devnull).open("w")  # noqa: SIM115
     with log, pytest.raises(deadheat.CannotTravel, match="check_outputs: "):

@@ -297,6 +297,44 @@ def a(n): return n
     assert failed == {"contender": 1, "problem": {"output_differs": {}}}
 
 
+@pytest.mark.parametrize(("option", "held"), [("False", 0), ("True", 1)])
+def test_answers_are_dropped_before_the_next_call(worker, tmp_path, option, held):
+    log = tmp_path / "held"
+    it = worker(f"""
+log = open({str(log)!r}, "w", buffering=1)
+
+class Answer:
+    alive = {{"a": 0, "b": 0}}
+
+    def __init__(self, of):
+        print(Answer.alive[of], file=log)
+        self.of = of
+        Answer.alive[of] += 1
+
+    def __del__(self):
+        Answer.alive[self.of] -= 1
+
+    def __eq__(self, other):
+        return True
+
+def b(seed):
+    return Answer("b")
+
+@deadheat.benchmark(input=lambda seed: seed, candidates=[b], check_outputs={option})
+def a(seed):
+    # Of the other one, whose answer stays only where it is to be compared.
+    print("beside", Answer.alive["b"], file=log)
+    return Answer("a")
+""")
+    it.heard()
+    it.prepare("a")
+    it.block([0, 1, 1, 0], iterations=1)
+    assert "block" in it.heard()
+    lines = log.read_text().splitlines()
+    assert {line for line in lines if "beside" not in line} == {"0"}
+    assert lines[-2] == f"beside {held}"
+
+
 def test_outputs_are_compared_by_a_function_of_the_user(worker):
     spoken = worker("""
 import math
