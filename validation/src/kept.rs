@@ -274,6 +274,12 @@ impl Kept {
     }
 }
 
+/// The number of observations of a row that are made by the end of a round: all that are wanted
+/// are shared out evenly over the rounds.
+pub fn by_the_end_of(round: usize, rounds: usize, wanted: usize) -> usize {
+    ((round + 1) * wanted).div_ceil(rounds)
+}
+
 /// Forgets the observations that are wanted anew: those whose texts hold the words.
 fn forget(path: &Path, wanted: &Wanted) {
     let text = fs::read_to_string(path).unwrap_or_default();
@@ -373,6 +379,19 @@ mod tests {
         let left: Vec<_> = kept.rows().iter().map(|row| row["row"].as_str()).collect();
         assert_eq!(left, [Some("20 ms +1% idle"), Some("100 µs +1% loaded")]);
         fs::remove_dir_all(&root).unwrap();
+    }
+
+    #[test]
+    fn rounds_are_shared_evenly_and_come_to_what_is_wanted() {
+        let rounds = 64;
+        for wanted in [0, 1, 5, 10, 20, 60, 64] {
+            let counts = (0..rounds).map(|round| by_the_end_of(round, rounds, wanted));
+            let counts: Vec<usize> = counts.collect();
+            assert_eq!(counts[rounds - 1], wanted);
+            assert!(counts.windows(2).all(|pair| pair[1] - pair[0] <= 1));
+            let half = counts[rounds / 2 - 1];
+            assert!(half.abs_diff(wanted / 2) <= 1, "{half} of {wanted}");
+        }
     }
 
     #[test]

@@ -4,11 +4,12 @@
 use std::process::Command;
 
 use deadheat_validation::answer;
+use deadheat_validation::programs::text_of;
+use deadheat_validation::told::{Call, Told};
 use serde_json::Value;
 
-use crate::programs::{PLACEMENTS, Place, Programs, text_of};
+use crate::programs::{PLACEMENTS, Place, Programs};
 use crate::race::Race;
-use crate::told::{Call, Told};
 
 /// All replicates on the one link.
 pub fn functions(race: &Race, programs: &Programs, place: &Place) -> Result<Told, String> {
