@@ -134,7 +134,8 @@ fn due(
     let of_condition = |cell: &(Tool, Condition, Case)| cell.1 == condition;
     for (tool, _, case) in cells(|tool| programs.have(tool)).filter(of_condition) {
         let done = so_far(kept, tool, condition, case);
-        for repeat in done..by_the_end_of(round, ROUNDS, number(wanted, tool, condition, case)) {
+        let number = number(wanted, tool, condition, case);
+        for repeat in done..by_the_end_of(round, ROUNDS, number, ROUNDS - 1) {
             let seed = random.index_below(1 << 31) as u32;
             races.push(Race {
                 tool,
