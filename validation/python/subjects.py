@@ -62,7 +62,7 @@ def matches(given, pattern=re.compile("[ab]+c")):
 
 
 def some(seed):
-    return both(seed, numbers, 700)
+    return both(seed, numbers, 900)
 
 
 def loops(given):

@@ -33,7 +33,7 @@ pub fn environment(base: &str, folder: &Path, packages: &[String]) -> Result<Pat
     Ok(python)
 }
 
-/// What `pyperf compare_to` says of two of its files. It rounds the ratio to two places, so that
+/// The answer of `pyperf compare_to` about two of its files. It rounds the ratio to two places, so that
 /// comes from the means.
 ///
 /// # Errors

@@ -66,7 +66,7 @@ impl Call {
 }
 
 impl Told {
-    /// What deadheat says of a race.
+    /// The answer of deadheat about a race.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! What is asked, of whom, and how often.
+//! The cells of the table: a tool, a subject and a case, and how often each is observed.
 
 /// Rounds in which every tool gets its turn: those that are wanted less often sit out some of
 /// them, evenly.
@@ -46,7 +46,7 @@ pub const LIBRARIES: [Library; 2] = [
 /// Files of `validation/python` that measure what deadheat itself costs.
 pub const COSTS: [&str; 2] = ["loop", "start"];
 
-/// Whoever races or measures.
+/// A tool that races or measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tool {
     /// `deadheat.race`.
@@ -56,7 +56,7 @@ pub enum Tool {
     Pyperf,
     /// `deadheat bench` with two Pythons.
     Bench,
-    /// What deadheat costs.
+    /// The cost of deadheat itself.
     Cost,
 }
 

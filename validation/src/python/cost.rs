@@ -10,66 +10,81 @@ use serde_json::Value;
 use crate::cell::{Case, Cell, Tool};
 use crate::setting::Setting;
 
-/// The measurements of the page: the file that makes each, where its answer holds the number, in
-/// words, the digits and the unit, and the bar for the median.
-const MEASURED: [(&str, &str, &str, usize, &str, Option<f64>); 7] = [
-    (
+/// A line of the table.
+struct Line {
+    /// The file that measures it.
+    subject: &'static str,
+    /// Where its answer holds the number.
+    place: &'static str,
+    what: &'static str,
+    unit: &'static str,
+    /// For the median.
+    bar: Option<f64>,
+}
+
+const fn line(
+    subject: &'static str,
+    place: &'static str,
+    what: &'static str,
+    unit: &'static str,
+    bar: Option<f64>,
+) -> Line {
+    Line {
+        subject,
+        place,
+        what,
+        unit,
+        bar,
+    }
+}
+
+const LINES: [Line; 7] = [
+    line(
         "loop",
         "/nothing",
-        "the loop beside calls in a row, an empty function",
-        1,
+        "the loop, an empty function",
         "ns a call",
         Some(15.0),
     ),
-    (
-        "loop",
-        "/int",
-        "the same, `int`",
-        1,
-        "ns a call",
-        Some(15.0),
-    ),
-    (
+    line("loop", "/int", "the loop, `int`", "ns a call", Some(15.0)),
+    line(
         "start",
         "/wall/python -c pass",
         "`python -c pass`, wall time",
-        1,
         "ms",
         None,
     ),
-    (
+    line(
         "start",
         "/wall/a bench file",
         "a replicate of a file of benchmarks ready, wall time",
-        2,
-        "times that",
+        STARTS,
         Some(1.5),
     ),
-    (
+    line(
         "start",
         "/cpu/a bench file",
         "the same, CPU time",
-        2,
-        "times that of `python -c pass`",
+        STARTS,
         None,
     ),
-    (
+    line(
         "start",
         "/wall/race, functions by value",
-        "a replicate of functions by value, wall time",
-        2,
-        "times that",
+        "a replicate of functions by value ready, wall time",
+        STARTS,
         None,
     ),
-    (
+    line(
         "start",
         "/cpu/race, functions by value",
         "the same, CPU time",
-        2,
-        "times that of `python -c pass`",
+        STARTS,
         None,
     ),
 ];
+
+const STARTS: &str = "times `python -c pass`";
 
 /// Seconds from the call of `deadheat.race` to its return, for 1 % of 25 µs.
 const RACE: (&str, f64) = ("loops", 2.0);
@@ -88,21 +103,30 @@ pub fn measure(cell: Cell, setting: &Setting) -> Result<Value, String> {
 /// The part of the page that is about costs.
 pub fn section(rows: &[Value]) -> Section {
     let mut page = "## Cost\n\n\
-        Medians, and the range over whole repetitions. The loop: 4,096 calls as a sample makes them, beside 4,096 calls \
+        Medians, and the range over whole repetitions. The loop, by the difference: 4,096 calls as a sample makes them, beside 4,096 calls \
         written in a row, in 2,000 turns (`validation/python/loop.py`). A replicate: from its launch until it says that \
         it is prepared, in 60 turns (`validation/python/start.py`). Functions by value need `cloudpickle`, whose import \
         takes as long as the start of Python.\n\n\
-        | what | measured | |\n| --- | --- | --- |\n"
+        | what | measured | times |\n| --- | --- | ---: |\n"
         .to_owned();
     let mut bars = Vec::new();
-    for (subject, place, what, digits, unit, bar) in MEASURED {
+    let mut put = |what: &str, values: &[f64], unit: &str, bar: Option<f64>| {
+        if values.is_empty() {
+            return;
+        }
+        let count = values.len();
+        let _ = writeln!(page, "| {what} | {} {unit} | {count} |", spread(values, 2));
+        let median = median(values.iter().copied());
+        bars.extend(bar.map(|bar| Bar::at_most(what, median, bar, 2, unit)));
+    };
+    for line in LINES {
         let cell = Cell {
             tool: Tool::Cost,
-            subject,
+            subject: line.subject,
             case: Case::Alone,
         };
-        let values = values(rows, cell, |row| row.pointer(place));
-        put(&mut page, &mut bars, what, &values, digits, unit, bar);
+        let values = values(rows, cell, |row| row.pointer(line.place));
+        put(line.what, &values, line.unit, line.bar);
     }
     let (subject, most) = RACE;
     let cell = Cell {
@@ -112,7 +136,7 @@ pub fn section(rows: &[Value]) -> Section {
     };
     let values = values(rows, cell, |row| row.get("in_race"));
     let what = "1 % of a function of 25 µs, from the call of `deadheat.race` to its return";
-    put(&mut page, &mut bars, what, &values, 2, "s", Some(most));
+    put(what, &values, "s", Some(most));
     Section {
         text: page + "\n",
         bars,
@@ -131,28 +155,6 @@ fn values<'r>(
         .collect()
 }
 
-fn put(
-    page: &mut String,
-    bars: &mut Vec<Bar>,
-    what: &str,
-    values: &[f64],
-    digits: usize,
-    unit: &str,
-    bar: Option<f64>,
-) {
-    if values.is_empty() {
-        return;
-    }
-    let count = values.len();
-    let _ = writeln!(
-        page,
-        "| {what} | {} {unit} | {count} times |",
-        spread(values, digits)
-    );
-    let median = median(values.iter().copied());
-    bars.extend(bar.map(|bar| Bar::at_most(what, median, bar, digits, unit)));
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -162,14 +164,14 @@ mod tests {
     fn costs_are_rounded_up_and_held_to_their_bars() {
         let row = |subject: &str| json!({"tool": "cost", "subject": subject, "case": "alone"});
         let mut looped = row("loop");
-        looped["nothing"] = json!(1.91);
+        looped["nothing"] = json!(1.911);
         let mut started = row("start");
         started["wall"] = json!({"a bench file": 1.501, "python -c pass": 10.0});
         let race = json!({"tool": "deadheat", "subject": "loops", "case": "more", "in_race": 0.5});
         let section = section(&[looped, started, race]);
         let text = &section.text;
         assert!(
-            text.contains("an empty function | 2.0 (2.0 to 2.0) ns a call | 1 times |"),
+            text.contains("an empty function | 1.92 (1.92 to 1.92) ns a call | 1 |"),
             "{text}"
         );
         assert!(!text.contains("`int`"), "{text}");

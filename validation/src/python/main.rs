@@ -99,7 +99,7 @@ fn number(wanted: &Wanted, cell: Cell) -> usize {
     }
 }
 
-/// What a round adds, in an order drawn anew.
+/// The observations that a round adds, in an order drawn anew.
 fn due(
     kept: &Kept,
     wanted: &Wanted,

@@ -8,7 +8,7 @@ use deadheat_validation::tally::Tally;
 use serde_json::Value;
 
 use crate::cell::{Case, FUNCTIONS, HASHED, Tool};
-use crate::tools::truth;
+use crate::tools::{THRESHOLD, truth};
 use crate::{cost, libraries};
 
 /// The least share of races with 1 % more work that is to be called slower.
@@ -210,7 +210,7 @@ impl Page<'_> {
              margin 1 %. Its verdict is its call. Every block has an input of its own, made from its seed.\n\
              - **pytest-benchmark** {}: `pytest test_subject.py --benchmark-json FILE` for each side, one after the other, as two \
              revisions of a function are compared. It has no test: `--benchmark-compare-fail` takes a threshold from its user. \
-             Medians more than 0.5 % apart are held to be its call, half of what is to be found: with 1 % it would miss half of \
+             Medians more than {THRESHOLD} % apart are held to be its call, half of what is to be found: with 1 % it would miss half of \
              what there is, with less it would call more often what there is not.\n\
              - **timeit** of {}: `python -m timeit -s '…' 'loops(given)'` for each side, each in a process of its own: the best of 5 \
              repeats, of as many calls as take 0.2 s. By the same threshold as medians; `-vvv`, for five digits.\n\

@@ -154,7 +154,7 @@ fn with_more_work(text: &str) -> String {
     text.replace(less, more)
 }
 
-/// What nothing can be measured without.
+/// A value without which nothing can be measured.
 fn must<T>(result: Result<T, String>) -> T {
     result.unwrap_or_else(|problem| panic!("{problem}"))
 }

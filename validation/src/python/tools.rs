@@ -1,4 +1,4 @@
-//! How each tool is asked, and how its answer is read.
+//! The tools that race functions: the commands for each, and the reading of its answer.
 
 use std::fs;
 use std::path::Path;
