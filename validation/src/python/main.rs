@@ -127,7 +127,7 @@ fn observed(cell: Cell, repeat: usize, setting: &Setting) -> Value {
     let made = match (cell.tool, cell.case) {
         (Tool::Cost, _) => cost::measure(cell, setting),
         (Tool::Bench, _) => libraries::race(cell, setting),
-        (_, Case::Alone) => tools::under_hash_seed(cell, repeat, setting),
+        (_, Case::Alone) => tools::under_hash_seed(cell, repeat + 1, setting),
         _ => tools::race(cell, repeat, setting),
     };
     let seconds = start.elapsed().as_secs_f64();
