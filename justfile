@@ -79,7 +79,7 @@ dist:
 validate: validate-commands validate-functions validate-gate validate-placement validate-builds validate-saved validate-reports
 
 # Every table that sets deadheat beside its peers, one after the other: half a day on a machine that does nothing else; each goes on where it stopped
-tables: validate-cost validate-log-normal validate-paired-article validate-compare-py validate-peers validate-bench-diff
+tables: validate-cost validate-log-normal validate-paired-article validate-compare-py validate-peers validate-python validate-bench-diff
 
 # Races of commands beside hyperfine, for 1 % of 20 ms, and against themselves: some fifteen minutes; `just validate-commands --only "20 ms" --races 10` asks a part of it
 validate-commands *options:
@@ -128,6 +128,10 @@ validate-suites *options:
 # Every tool that races functions or commands, on the same work: some ninety minutes, in as many sittings as one likes (lld, objdump; hyperfine, and python3 with venv for pyperf); `just validate-peers --quick` only tries it, `--minutes N` stops in time, `--fresh --only "deadheat-run loaded"` makes a part anew
 validate-peers *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin peers -- {{options}}
+
+# Races of Python beside pytest-benchmark, timeit and pyperf, the hash seed, two libraries at two versions, and what deadheat costs: some hour, in as many sittings as one likes (python3 with venv, or PYTHON=…; the network); `just validate-python --quick` only tries it, `--fresh --only "pyperf loops"` makes a part anew
+validate-python *options:
+    cargo run --release --manifest-path validation/Cargo.toml --bin python -- {{options}}
 
 # bench_diff's own table: traditional, bench_diff and deadheat on functions whose difference is known; some five hours, in as many sittings as you like with `--minutes N`; `just validate-bench-diff --quick` only tries it, `--fresh --only "20 ms deadheat"` makes a part anew
 validate-bench-diff *options:

@@ -274,6 +274,13 @@ impl Kept {
     }
 }
 
+/// The number of observations of a row that are made by the end of a round: all that are wanted
+/// are shared out evenly over the rounds. `early`, below their number, is how many of them each
+/// observation is moved up by, at most, so that seldom ones need not all fall into one round.
+pub fn by_the_end_of(round: usize, rounds: usize, wanted: usize, early: usize) -> usize {
+    ((round + 1) * wanted + early) / rounds
+}
+
 /// Forgets the observations that are wanted anew: those whose texts hold the words.
 fn forget(path: &Path, wanted: &Wanted) {
     let text = fs::read_to_string(path).unwrap_or_default();
@@ -373,6 +380,22 @@ mod tests {
         let left: Vec<_> = kept.rows().iter().map(|row| row["row"].as_str()).collect();
         assert_eq!(left, [Some("20 ms +1% idle"), Some("100 µs +1% loaded")]);
         fs::remove_dir_all(&root).unwrap();
+    }
+
+    #[test]
+    fn rounds_are_shared_evenly_and_come_to_what_is_wanted() {
+        let rounds = 64;
+        for (wanted, early) in [0, 1, 5, 10, 20, 60, 64]
+            .map(|wanted| [(wanted, 0), (wanted, 40), (wanted, 63)])
+            .concat()
+        {
+            let counts = (0..rounds).map(|round| by_the_end_of(round, rounds, wanted, early));
+            let counts: Vec<usize> = counts.collect();
+            assert_eq!(counts[rounds - 1], wanted);
+            assert!(counts.windows(2).all(|pair| pair[1] - pair[0] <= 1));
+            let half = counts[rounds / 2 - 1];
+            assert!(half.abs_diff(wanted / 2) <= 1, "{half} of {wanted}");
+        }
     }
 
     #[test]

@@ -29,6 +29,22 @@ pub fn told(command: &mut Command) -> String {
     }
 }
 
+/// The output of a command. `Err` when it ends with another code than these.
+pub fn text_of(command: &mut Command, codes: &[i32]) -> Result<String, String> {
+    let output = command.stdin(Stdio::null()).output();
+    let output = output.map_err(|error| format!("{command:?}: {error}"))?;
+    if !output
+        .status
+        .code()
+        .is_some_and(|code| codes.contains(&code))
+    {
+        let said = String::from_utf8_lossy(&output.stderr);
+        let last = said.trim_end().lines().last().unwrap_or_default();
+        return Err(format!("{}: {last}", output.status));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
 /// Lets cargo build in a folder, and says where the program it made is.
 pub fn built(folder: &Path, words: &[&str]) -> PathBuf {
     built_by(Command::new("cargo").args(words).current_dir(folder))

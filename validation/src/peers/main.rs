@@ -16,23 +16,22 @@ mod page;
 mod programs;
 mod questions;
 mod race;
-mod tally;
-mod told;
 mod tools;
+mod view;
 
 use std::fs;
 use std::path::Path;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use deadheat_examples::random::SplitMix64;
-use deadheat_validation::kept::{Kept, Sittings, Wanted};
+use deadheat_validation::kept::{Kept, Sittings, Wanted, by_the_end_of};
 use deadheat_validation::load::Load;
+use deadheat_validation::told::short;
 use serde_json::{Value, json};
 
 use page::Page;
 use programs::{Place, Programs};
 use race::{Case, Condition, ORDERS, Race};
-use told::short;
 use tools::Tool;
 
 /// The number of rounds, in which every tool gets its turn: those that are wanted less often sit
@@ -135,7 +134,8 @@ fn due(
     let of_condition = |cell: &(Tool, Condition, Case)| cell.1 == condition;
     for (tool, _, case) in cells(|tool| programs.have(tool)).filter(of_condition) {
         let done = so_far(kept, tool, condition, case);
-        for repeat in done..by_the_end_of(round, number(wanted, tool, condition, case)) {
+        let number = number(wanted, tool, condition, case);
+        for repeat in done..by_the_end_of(round, ROUNDS, number, ROUNDS - 1) {
             let seed = random.index_below(1 << 31) as u32;
             races.push(Race {
                 tool,
@@ -160,11 +160,6 @@ fn number(wanted: &Wanted, tool: Tool, condition: Condition, case: Case) -> usiz
     } else {
         0
     }
-}
-
-/// The number of all races of a cell that are run by the end of a round.
-fn by_the_end_of(round: usize, wanted: usize) -> usize {
-    ((round + 1) * wanted).div_ceil(ROUNDS)
 }
 
 fn so_far(kept: &Kept, tool: Tool, condition: Condition, case: Case) -> usize {
@@ -223,18 +218,6 @@ fn seconds_left(kept: &Kept, programs: &Programs, wanted: &Wanted) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn rounds_are_shared_evenly_and_come_to_what_is_wanted() {
-        for wanted in [0, 1, 5, 10, 20, 60, 64] {
-            let counts = (0..ROUNDS).map(|round| by_the_end_of(round, wanted));
-            let counts: Vec<usize> = counts.collect();
-            assert_eq!(counts[ROUNDS - 1], wanted);
-            assert!(counts.windows(2).all(|pair| pair[1] - pair[0] <= 1));
-            let half = counts[ROUNDS / 2 - 1];
-            assert!(half.abs_diff(wanted / 2) <= 1, "{half} of {wanted}");
-        }
-    }
 
     #[test]
     fn a_full_table_takes_about_an_hour_and_a_half() {

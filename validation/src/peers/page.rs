@@ -3,13 +3,14 @@
 use std::fmt::Write as _;
 
 use deadheat_validation::bars::{Bar, fairly, table, up};
-use deadheat_validation::binomial::{binomial_bound, share_bounds};
+use deadheat_validation::binomial::binomial_bound;
+use deadheat_validation::tally::Tally;
 use serde_json::Value;
 
 use crate::questions;
 use crate::race::{Case, Condition, ORDERS};
-use crate::tally::{Tally, View};
 use crate::tools::{ALPHA, Tool};
+use crate::view::View;
 
 /// The rows, and how many there will be in the end.
 pub struct Page<'a> {
@@ -162,25 +163,14 @@ impl Page<'_> {
         if let Some(dash) = self.dash(tool, tally) {
             return dash;
         }
-        let mut text = share(tally.told_apart(), tally.races);
-        if tally.unanswered > 0 {
-            let _ = write!(text, "; {} without an answer", tally.unanswered);
-        }
-        text
+        tally.false_calls()
     }
 
     fn right_calls(&self, tool: Tool, tally: &Tally) -> String {
         if let Some(dash) = self.dash(tool, tally) {
             return dash;
         }
-        let mut text = share(tally.slower, tally.races);
-        if tally.faster > 0 {
-            let _ = write!(text, "; **{} called faster**", tally.faster);
-        }
-        if tally.unanswered > 0 {
-            let _ = write!(text, "; {} without an answer", tally.unanswered);
-        }
-        text
+        tally.right_calls()
     }
 
     /// Why there is nothing to show, where there is nothing.
@@ -283,18 +273,6 @@ fn in_words(condition: Condition) -> &'static str {
         Condition::Idle => "on an idle machine",
         Condition::Loaded => "with a busy loop for every core",
     }
-}
-
-/// `3 of 60: 5 % (1 to 14 %)`
-fn share(count: u64, races: u64) -> String {
-    let (low, high) = share_bounds(count, races, 0.95);
-    let percent = |share: f64| format!("{:.0}", share * 100.0);
-    format!(
-        "{count} of {races}: {} % ({} to {} %)",
-        percent(count as f64 / races as f64),
-        percent(low),
-        percent(high)
-    )
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
 //! Programs that are raced and tools that race them: built, linked in several orders, found.
 
-use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use deadheat_validation::programs::{all_built_by, built, built_by};
+use deadheat_validation::programs::{all_built_by, built, built_by, text_of};
+use deadheat_validation::python::environment;
 use deadheat_validation::twins::assert_twins;
 
 use crate::race::{Case, Race};
@@ -183,22 +183,6 @@ impl Place {
     }
 }
 
-/// The output of a command. `Err` when it ends with another code than these.
-pub fn text_of(command: &mut Command, codes: &[i32]) -> Result<String, String> {
-    let output = command.stdin(Stdio::null()).output();
-    let output = output.map_err(|error| format!("{command:?}: {error}"))?;
-    if !output
-        .status
-        .code()
-        .is_some_and(|code| codes.contains(&code))
-    {
-        let said = String::from_utf8_lossy(&output.stderr);
-        let last = said.trim_end().lines().last().unwrap_or_default();
-        return Err(format!("{}: {last}", output.status));
-    }
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
-}
-
 fn told(mut command: Command, race: &Race) -> Command {
     command.env("PEERS_CASE", race.case.key());
     command
@@ -247,29 +231,13 @@ fn hyperfine() -> Option<String> {
 }
 
 /// pyperf in a Python environment of its own, made if need be.
-fn pyperf(environment: &Path) -> Option<(PathBuf, String)> {
-    let python = environment.join("bin/python");
-    let version = || {
-        let mut command = Command::new(&python);
-        command.args(["-c", "import pyperf; print(pyperf.__version__)"]);
-        let said = text_of(&mut command, &[0]).ok()?;
-        let version = said.trim().to_owned();
-        (version == PYPERF).then(|| (python.clone(), version))
-    };
-    version().or_else(|| {
-        eprintln!("installing pyperf {PYPERF} ...");
-        let mut make = Command::new("python3");
-        make.args(["-m", "venv"]).arg(environment);
-        let mut install = Command::new(&python);
-        let wanted = format!("pyperf=={PYPERF}");
-        install.args(["-m", "pip", "install", "--quiet", &wanted].map(OsStr::new));
-        let made = text_of(&mut make, &[0]).and_then(|_| text_of(&mut install, &[0]));
-        if let Err(problem) = made {
-            eprintln!(
-                "pyperf is not there ({problem}): python3 with venv and pip would install it in {}",
-                environment.display()
-            );
-        }
-        version()
-    })
+fn pyperf(folder: &Path) -> Option<(PathBuf, String)> {
+    let made = environment("python3", folder, &[format!("pyperf=={PYPERF}")]);
+    let python = made.map_err(|problem| {
+        eprintln!(
+            "pyperf is not there ({problem}): python3 with venv and pip would install it in {}",
+            folder.display()
+        );
+    });
+    python.ok().map(|python| (python, PYPERF.to_owned()))
 }

@@ -1,8 +1,10 @@
 //! bench_diff: a library, whose answers our program prints as four numbers.
 
-use crate::programs::{Place, Programs, text_of};
+use deadheat_validation::programs::text_of;
+use deadheat_validation::told::{Call, Told, percent};
+
+use crate::programs::{Place, Programs};
 use crate::race::Race;
-use crate::told::{Call, Told, percent};
 use crate::tools::ALPHA;
 
 pub fn run(race: &Race, programs: &Programs, place: &Place) -> Result<Told, String> {

@@ -2,11 +2,12 @@
 
 use std::fs;
 
+use deadheat_validation::programs::text_of;
+use deadheat_validation::told::{Call, Told};
 use serde_json::Value;
 
-use crate::programs::{Place, Programs, text_of};
+use crate::programs::{Place, Programs};
 use crate::race::Race;
-use crate::told::{Call, Told};
 use crate::tools::ALPHA;
 
 pub fn run(race: &Race, programs: &Programs, place: &Place) -> Result<Told, String> {

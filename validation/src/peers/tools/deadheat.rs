@@ -4,11 +4,12 @@
 use std::process::Command;
 
 use deadheat_validation::answer;
+use deadheat_validation::programs::text_of;
+use deadheat_validation::told::Told;
 use serde_json::Value;
 
-use crate::programs::{PLACEMENTS, Place, Programs, text_of};
+use crate::programs::{PLACEMENTS, Place, Programs};
 use crate::race::Race;
-use crate::told::{Call, Told};
 
 /// All replicates on the one link.
 pub fn functions(race: &Race, programs: &Programs, place: &Place) -> Result<Told, String> {
@@ -48,23 +49,13 @@ fn read(said: &str, scope: &str) -> Result<Told, String> {
             race.scope
         ));
     }
-    let called = match race.verdict.as_deref() {
-        Some("faster") => Call::Faster,
-        Some("slower") => Call::Slower,
-        Some(_) => Call::Neither,
-        None => return Err("no verdict".to_owned()),
-    };
-    Ok(Told {
-        called: Some(called),
-        percent: Some(race.change.percent),
-        interval: Some(race.change.interval),
-        ..Told::default()
-    })
+    Told::of_race(race)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use deadheat_validation::told::Call;
 
     #[test]
     fn a_verdict_is_read_with_what_it_speaks_of() {

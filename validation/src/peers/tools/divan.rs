@@ -1,8 +1,10 @@
 //! divan: two times, and nothing about their difference.
 
-use crate::programs::{Place, Programs, text_of};
+use deadheat_validation::programs::text_of;
+use deadheat_validation::told::{Told, percent};
+
+use crate::programs::{Place, Programs};
 use crate::race::Race;
-use crate::told::{Told, percent};
 
 pub fn run(race: &Race, programs: &Programs, place: &Place) -> Result<Told, String> {
     let mut command = programs.function("divan", race, place);

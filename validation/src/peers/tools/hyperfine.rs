@@ -4,11 +4,12 @@
 use std::fs;
 
 use deadheat_stats::t_tests::welch;
+use deadheat_validation::programs::text_of;
+use deadheat_validation::told::{Call, Told, percent};
 use serde_json::Value;
 
-use crate::programs::{Place, Programs, text_of};
+use crate::programs::{Place, Programs};
 use crate::race::Race;
-use crate::told::{Call, Told, percent};
 use crate::tools::ALPHA;
 
 pub fn run(race: &Race, programs: &Programs, place: &Place) -> Result<Told, String> {

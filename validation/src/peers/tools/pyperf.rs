@@ -1,13 +1,12 @@
 //! pyperf: two commands, one after the other, and its own comparison of the
 //! two files.
 
-use std::fs;
+use deadheat_validation::programs::text_of;
+use deadheat_validation::python::compared;
+use deadheat_validation::told::Told;
 
-use serde_json::Value;
-
-use crate::programs::{Place, Programs, text_of};
+use crate::programs::{Place, Programs};
 use crate::race::Race;
-use crate::told::{Call, Told, percent};
 
 pub fn run(race: &Race, programs: &Programs, place: &Place) -> Result<Told, String> {
     let (python, version) = programs.pyperf().ok_or("pyperf is not there")?;
@@ -18,74 +17,9 @@ pub fn run(race: &Race, programs: &Programs, place: &Place) -> Result<Told, Stri
         command.arg("--").args(words);
         text_of(&mut command, &[0])?;
     }
-    let mut command = place.command(python);
-    command.args(["-m", "pyperf", "compare_to"]).args(&files);
-    let said = text_of(&mut command, &[0])?;
-    let mut means = [0.0; 2];
-    for (mean, file) in means.iter_mut().zip(&files) {
-        let text = fs::read(file).map_err(|error| format!("{}: {error}", file.display()))?;
-        let answer: Value = serde_json::from_slice(&text).map_err(|error| error.to_string())?;
-        *mean = mean_of(&answer).ok_or_else(|| format!("{}: no values", file.display()))?;
-    }
-    let told = read(&said, means)?;
+    let told = compared(python, &files)?;
     Ok(Told {
         version: Some(version.to_owned()),
         ..told
     })
-}
-
-/// Its words decide. They round the ratio to two places, so that comes from
-/// the means.
-fn read(said: &str, [one, two]: [f64; 2]) -> Result<Told, String> {
-    let called = if said.contains("x slower") {
-        Call::Slower
-    } else if said.contains("x faster") {
-        Call::Faster
-    } else if said.contains("not significant") || said.contains("no change") {
-        Call::Neither
-    } else {
-        return Err(format!("no word of a change in: {said}"));
-    };
-    Ok(Told {
-        called: Some(called),
-        percent: Some(percent(two / one)),
-        ..Told::default()
-    })
-}
-
-/// Of all values of all processes, without those of the calibration, which
-/// have none.
-fn mean_of(answer: &Value) -> Option<f64> {
-    let runs = answer["benchmarks"][0]["runs"].as_array()?;
-    let values = runs.iter().filter_map(|run| run["values"].as_array());
-    let values: Vec<f64> = values.flatten().filter_map(Value::as_f64).collect();
-    let count = values.len() as f64;
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / count)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn its_own_comparison_decides() {
-        let line =
-            "Mean +- std dev: [one] 20.0 ms +- 0.2 ms -> [two] 20.2 ms +- 0.1 ms: 1.01x slower\n";
-        let told = read(line, [0.020, 0.0202]).unwrap();
-        assert_eq!(told.called, Some(Call::Slower));
-        assert!((told.percent.unwrap() - 1.0).abs() < 1e-9);
-        let hidden = "Benchmark hidden because not significant (1): command\n";
-        let even = read(hidden, [1.0, 1.0]).unwrap();
-        assert_eq!(even.called, Some(Call::Neither));
-        assert!(read("", [1.0, 1.0]).is_err());
-    }
-
-    #[test]
-    fn the_run_that_calibrates_has_no_values() {
-        let answer = json!({"benchmarks": [{"runs": [
-            {"warmups": [[1, 0.5]]}, {"values": [1.0, 2.0]}, {"values": [6.0]}]}]});
-        assert_eq!(mean_of(&answer), Some(3.0));
-        assert_eq!(mean_of(&json!({})), None);
-    }
 }

@@ -1,8 +1,10 @@
 //! tango: two benchmarks of one program, in two processes that take turns.
 
-use crate::programs::{Place, Programs, text_of};
+use deadheat_validation::programs::text_of;
+use deadheat_validation::told::{Call, Told};
+
+use crate::programs::{Place, Programs};
 use crate::race::Race;
-use crate::told::{Call, Told};
 
 pub fn run(race: &Race, programs: &Programs, place: &Place) -> Result<Told, String> {
     let mut command = programs.function("tango", race, place);

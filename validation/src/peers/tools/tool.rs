@@ -1,8 +1,9 @@
 //! The tools by name, and how often each is asked.
 
+use deadheat_validation::told::Told;
+
 use crate::programs::{Place, Programs};
 use crate::race::{Case, Condition, Race};
-use crate::told::Told;
 use crate::tools::{bench_diff, criterion, deadheat, divan, hyperfine, pyperf, tango, zenbench};
 
 /// The chance of a false call that every test here is run with: all tools'

@@ -1,10 +1,11 @@
 //! zenbench: two benchmarks of a group, as one explores and as one confirms.
 
+use deadheat_validation::programs::text_of;
+use deadheat_validation::told::{Call, Told};
 use serde_json::Value;
 
-use crate::programs::{Place, Programs, text_of};
+use crate::programs::{Place, Programs};
 use crate::race::Race;
-use crate::told::{Call, Told};
 
 /// The default: one process.
 pub fn iterate(race: &Race, programs: &Programs, place: &Place) -> Result<Told, String> {

@@ -1,6 +1,7 @@
-"""What the timing loop costs a call, beside the same calls in one row without a loop."""
+"""What the timing loop costs a call, beside the same calls in one row without a loop: nanoseconds,
+of an empty function and of a type."""
 
-import sys
+import json
 from statistics import median
 from time import perf_counter_ns
 
@@ -14,6 +15,7 @@ def nothing():
     pass
 
 
+cost = {}
 for function in (nothing, int):
     contender = Contender(0, function, Benchmark("none", {"none": function}), Instruments())
     calls = "; ".join(["function()"] * CALLS)
@@ -29,7 +31,5 @@ for function in (nothing, int):
         for _ in range(ROUNDS)
     ]
     loop, row = (median(side) for side in zip(*pairs))
-    print(
-        f"{sys.implementation.name} {sys.version.split()[0]}, {function.__name__}(): "
-        f"{loop:.2f} ns a call in the loop, {row:.2f} ns in a row, difference {loop - row:.2f} ns"
-    )
+    cost[function.__name__] = loop - row
+print(json.dumps(cost))

@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use crate::answer::Race;
+
 /// The verdict on the candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call {
@@ -64,6 +66,26 @@ impl Call {
 }
 
 impl Told {
+    /// The answer of deadheat about a race.
+    ///
+    /// # Errors
+    ///
+    /// That it gives no verdict.
+    pub fn of_race(race: &Race) -> Result<Self, String> {
+        let called = match race.verdict.as_deref() {
+            Some("faster") => Call::Faster,
+            Some("slower") => Call::Slower,
+            Some(_) => Call::Neither,
+            None => return Err("no verdict".to_owned()),
+        };
+        Ok(Self {
+            called: Some(called),
+            percent: Some(race.change.percent),
+            interval: Some(race.change.interval),
+            ..Self::default()
+        })
+    }
+
     /// The part of a row of raw data that comes from the tool.
     pub fn into_row(self) -> Value {
         let mut row = json!({});

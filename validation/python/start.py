@@ -1,5 +1,7 @@
-"""What the start of a replicate takes, from the launch to `prepared`, beside `python -c pass`."""
+"""What the start of a replicate takes, from the launch to `prepared`: milliseconds of `python -c
+pass`, and the ratios of what replicates take to that, by wall time and CPU time."""
 
+import json
 import os
 import subprocess
 import sys
@@ -70,9 +72,12 @@ with tempfile.TemporaryDirectory() as folder:
     }
     # In turns, so that all meet the same machine.
     taken = [[way() for way in ways.values()] for _ in range(ROUNDS)]
-    for kind, name_of_kind in enumerate(["wall time", "CPU time"]):
-        print(f"{name_of_kind}, median of {ROUNDS}, cpython {sys.version.split()[0]}")
-        times = [[row[kind] for row in each] for each in taken]
-        for name, column in zip(ways, zip(*times)):
-            ratio = median(time / row[0] for time, row in zip(column, times))
-            print(f"  {name:36} {1e3 * median(column):6.1f} ms  {ratio:.2f} times")
+    told = {}
+    for kind, name_of_kind in enumerate(["wall", "cpu"]):
+        columns = list(zip(*([row[kind] for row in each] for each in taken)))
+        told[name_of_kind] = {
+            name: median(time / bare for time, bare in zip(column, columns[0]))
+            for name, column in zip(ways, columns)
+        }
+        told[name_of_kind]["python -c pass"] = 1e3 * median(columns[0])
+print(json.dumps(told))

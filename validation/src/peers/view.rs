@@ -1,12 +1,10 @@
-//! The outcomes of the races, counted.
+//! The tools by the rules they are counted by.
 
-use deadheat_validation::binomial::share_bounds;
-use deadheat_validation::process::median;
+use deadheat_validation::tally::Tally;
 use serde_json::Value;
 
 use crate::race::{Case, Condition};
-use crate::told::Call;
-use crate::tools::{ALPHA, Tool};
+use crate::tools::Tool;
 
 /// By what a tool is held to have called a side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,25 +15,22 @@ pub enum Rule {
     Test,
 }
 
+impl Rule {
+    /// Where it stands in a row of raw data.
+    fn key(self) -> &'static str {
+        match self {
+            Self::Words => "called",
+            Self::Test => "by_test",
+        }
+    }
+}
+
 /// One tool by one rule: a row of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct View {
     pub name: &'static str,
     pub tool: Tool,
     pub rule: Rule,
-}
-
-/// All races of one cell.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Tally {
-    pub races: u64,
-    pub faster: u64,
-    pub slower: u64,
-    /// Refused, or gone wrong.
-    pub unanswered: u64,
-    pub seconds: Vec<f64>,
-    /// Estimates less the truth, in points of a percent.
-    pub errors: Vec<f64>,
 }
 
 impl View {
@@ -80,60 +75,9 @@ impl View {
         ];
         let fits = |row: &&Value| wanted.iter().all(|(key, value)| row[*key] == **value);
         for row in rows.iter().filter(fits) {
-            tally.add(row, self.rule, case);
+            tally.add(row, self.rule.key(), case.truth());
         }
         tally
-    }
-}
-
-impl Tally {
-    fn add(&mut self, row: &Value, rule: Rule, case: Case) {
-        self.races += 1;
-        let key = match rule {
-            Rule::Words => "called",
-            Rule::Test => "by_test",
-        };
-        match Call::read(&row[key]) {
-            Some(Call::Faster) => self.faster += 1,
-            Some(Call::Slower) => self.slower += 1,
-            Some(Call::Neither) => {}
-            None => self.unanswered += 1,
-        }
-        self.seconds.extend(row["seconds"].as_f64());
-        let error = row["percent"]
-            .as_f64()
-            .map(|percent| percent - case.truth());
-        self.errors.extend(error);
-    }
-
-    /// The number of times that a side was called at all.
-    pub fn told_apart(&self) -> u64 {
-        self.faster + self.slower
-    }
-
-    /// Returns true if the counts allow a share of false calls of twice alpha: the lower one of
-    /// their bounds is not above it.
-    pub fn may_be_honest(&self) -> bool {
-        let (low, _) = share_bounds(self.told_apart(), self.races, 0.95);
-        low <= 2.0 * ALPHA
-    }
-
-    /// Root of the mean squared error.
-    pub fn rmse(&self) -> Option<f64> {
-        let squares: f64 = self.errors.iter().map(|error| error * error).sum();
-        let count = self.errors.len() as f64;
-        (!self.errors.is_empty()).then(|| (squares / count).sqrt())
-    }
-
-    /// Of a whole race, from start to answer.
-    pub fn median_seconds(&self) -> Option<f64> {
-        (!self.seconds.is_empty()).then(|| median(self.seconds.iter().copied()))
-    }
-
-    /// Seconds of all races, for every one that called the candidate slower.
-    pub fn seconds_per_right_answer(&self) -> Option<f64> {
-        let seconds: f64 = self.seconds.iter().sum();
-        (self.slower > 0).then(|| seconds / self.slower as f64)
     }
 }
 
@@ -173,19 +117,5 @@ mod tests {
         assert_eq!(words.seconds_per_right_answer(), Some(33.0));
         assert_eq!(test.seconds_per_right_answer(), Some(16.5));
         assert!((words.rmse().unwrap() - 0.125_f64.sqrt()).abs() < 1e-12);
-    }
-
-    #[test]
-    fn counts_that_allow_twice_alpha_may_be_honest() {
-        let tally = |wrong: u64, races: u64| Tally {
-            slower: wrong,
-            races,
-            ..Tally::default()
-        };
-        assert!(tally(0, 20).may_be_honest());
-        assert!(tally(5, 20).may_be_honest(), "25 %, from 9 %");
-        assert!(!tally(6, 20).may_be_honest(), "30 %, from 12 %");
-        assert_eq!(Tally::default().rmse(), None);
-        assert_eq!(Tally::default().seconds_per_right_answer(), None);
     }
 }

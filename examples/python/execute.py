@@ -1,4 +1,4 @@
-"""Executes a notebook in place, and forgets when: `python measure/notebook.py FILE`."""
+"""Executes a notebook in place, and forgets when: `python execute.py race.ipynb`."""
 
 import sys
 

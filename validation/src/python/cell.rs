@@ -1,0 +1,244 @@
+//! The cells of the table: a tool, a subject and a case, and how often each is observed.
+
+/// Rounds in which every tool gets its turn: those that are wanted less often sit out some of
+/// them, evenly.
+pub const ROUNDS: usize = 40;
+
+/// The functions of `validation/python/subjects.py` by the time they take, and whether their work
+/// grows with their input.
+pub const FUNCTIONS: [(&str, bool); 10] = [
+    ("adds", false),
+    ("looks_up", false),
+    ("matches", true),
+    ("loops", true),
+    ("parses", true),
+    ("dumps", true),
+    ("sorts", true),
+    ("sines", true),
+    ("counts", true),
+    ("multiplies", true),
+];
+
+/// The function whose time hangs on the hash seed.
+pub const HASHED: &str = "dispatches";
+
+/// A library in two versions, with a file of benchmarks in `validation/python`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Library {
+    pub name: &'static str,
+    pub old: &'static str,
+    pub new: &'static str,
+}
+
+pub const LIBRARIES: [Library; 2] = [
+    Library {
+        name: "packaging",
+        old: "21.3",
+        new: "26.0",
+    },
+    Library {
+        name: "orjson",
+        old: "3.10.11",
+        new: "3.13.0",
+    },
+];
+
+/// Files of `validation/python` that measure what deadheat itself costs.
+pub const COSTS: [&str; 2] = ["loop", "start"];
+
+/// A tool that races or measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tool {
+    /// `deadheat.race`.
+    Deadheat,
+    PytestBenchmark,
+    Timeit,
+    Pyperf,
+    /// `deadheat bench` with two Pythons.
+    Bench,
+    /// The cost of deadheat itself.
+    Cost,
+}
+
+/// The two sides of a race.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Case {
+    /// The same in another module, or in another environment.
+    Same,
+    /// 1 % more work.
+    More,
+    /// The old version of a library and the new one.
+    Versions,
+    /// Nothing is compared.
+    Alone,
+}
+
+/// A row of observations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cell {
+    pub tool: Tool,
+    pub subject: &'static str,
+    pub case: Case,
+}
+
+impl Tool {
+    /// The tools that race functions.
+    pub const RACING: [Self; 4] = [
+        Self::Deadheat,
+        Self::PytestBenchmark,
+        Self::Timeit,
+        Self::Pyperf,
+    ];
+
+    /// In raw data and on the page.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Deadheat => "deadheat",
+            Self::PytestBenchmark => "pytest-benchmark",
+            Self::Timeit => "timeit",
+            Self::Pyperf => "pyperf",
+            Self::Bench => "deadheat bench",
+            Self::Cost => "cost",
+        }
+    }
+
+    /// Races of a function against its copy, against 1 % more work, and of the one that hangs on
+    /// the hash seed against its copy: many of cheap ones, fewer of dear ones.
+    fn races(self) -> [usize; 3] {
+        match self {
+            Self::Deadheat => [40, 20, 20],
+            Self::PytestBenchmark | Self::Timeit => [6, 3, 10],
+            Self::Pyperf => [1, 1, 3],
+            Self::Bench | Self::Cost => [0; 3],
+        }
+    }
+}
+
+impl Case {
+    /// In raw data.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Same => "same",
+            Self::More => "more",
+            Self::Versions => "versions",
+            Self::Alone => "alone",
+        }
+    }
+
+    /// The module of the candidate.
+    pub fn module(self) -> &'static str {
+        match self {
+            Self::More => "more_of_it",
+            Self::Same | Self::Versions | Self::Alone => "copy_of_it",
+        }
+    }
+}
+
+impl Cell {
+    /// Every cell of the table.
+    pub fn all() -> Vec<Self> {
+        let mut cells = Vec::new();
+        let mut put = |tool, subject, case| {
+            cells.push(Self {
+                tool,
+                subject,
+                case,
+            });
+        };
+        for tool in Tool::RACING {
+            for (subject, grows) in FUNCTIONS {
+                put(tool, subject, Case::Same);
+                if grows {
+                    put(tool, subject, Case::More);
+                }
+            }
+            put(tool, HASHED, Case::Same);
+        }
+        put(Tool::Timeit, HASHED, Case::Alone);
+        for library in LIBRARIES {
+            put(Tool::Bench, library.name, Case::Same);
+            put(Tool::Bench, library.name, Case::Versions);
+        }
+        for cost in COSTS {
+            put(Tool::Cost, cost, Case::Alone);
+        }
+        cells
+    }
+
+    /// Observations in the end; those of a quick trial leave out what takes long.
+    pub fn wanted(self, quick: bool) -> usize {
+        let [same, more, hashed] = self.tool.races();
+        let full = match (self.tool, self.case) {
+            (Tool::Bench, Case::Same) => 5,
+            (Tool::Bench, _) => 1,
+            (Tool::Cost, _) => 3,
+            // One for every hash seed.
+            (_, Case::Alone) => 20,
+            (_, Case::More) => more,
+            _ if self.subject == HASHED => hashed,
+            _ => same,
+        };
+        let tried = match self.tool {
+            Tool::Deadheat | Tool::Cost => 1,
+            Tool::Bench => usize::from(self.case == Case::Versions),
+            Tool::PytestBenchmark | Tool::Timeit => {
+                usize::from(["loops", HASHED].contains(&self.subject))
+            }
+            Tool::Pyperf => usize::from(self.subject == "loops" && self.case == Case::More),
+        };
+        if quick { tried } else { full }
+    }
+
+    /// The values of its rows.
+    pub fn keys(self) -> [(&'static str, &'static str); 3] {
+        [
+            ("tool", self.tool.key()),
+            ("subject", self.subject),
+            ("case", self.case.key()),
+        ]
+    }
+
+    /// All of them in words, for `--only`.
+    pub fn name(self) -> String {
+        self.keys().map(|(_, value)| value).join(" ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn races(tool: Tool, case: Case, functions: bool) -> usize {
+        let fits = |cell: &&Cell| {
+            (cell.tool, cell.case) == (tool, case) && (cell.subject != HASHED) == functions
+        };
+        let all = Cell::all();
+        all.iter().filter(fits).map(|cell| cell.wanted(false)).sum()
+    }
+
+    #[test]
+    fn ten_functions_race_their_copies_and_those_that_grow_race_more_work() {
+        assert_eq!(races(Tool::Deadheat, Case::Same, true), 400);
+        assert_eq!(races(Tool::Deadheat, Case::More, true), 160);
+        assert_eq!(races(Tool::PytestBenchmark, Case::Same, true), 60);
+        assert_eq!(races(Tool::Pyperf, Case::More, true), 8);
+        assert_eq!(races(Tool::Timeit, Case::Same, false), 10);
+    }
+
+    #[test]
+    fn every_cell_has_a_name_of_its_own_and_a_trial_asks_every_tool() {
+        let mut names: Vec<String> = Cell::all().into_iter().map(Cell::name).collect();
+        let count = names.len();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), count);
+        let mut tools: Vec<Tool> = Cell::all()
+            .into_iter()
+            .filter(|cell| cell.wanted(true) > 0)
+            .map(|cell| cell.tool)
+            .collect();
+        tools.sort();
+        tools.dedup();
+        assert_eq!(tools.len(), 6);
+    }
+}
