@@ -444,6 +444,7 @@ fn no_report(harness: Harness) -> &'static str {
         Harness::Divan => "printed no table of divan",
         Harness::Go => "printed no result of the benchmark",
         Harness::Jmh => "wrote no results to -rff",
+        Harness::Pyperf => "wrote no values to --pipe, as a task that the script does not have",
     }
 }
 
@@ -454,6 +455,7 @@ fn report_of(harness: Harness) -> &'static str {
         Harness::Divan => "a table of divan, with a row of median, samples and iters",
         Harness::Go => "a result of Go, such as 'BenchmarkSort-8 1000 2045 ns/op'",
         Harness::Jmh => "the JSON of JMH",
+        Harness::Pyperf => "the JSON of pyperf",
     }
 }
 
@@ -465,6 +467,7 @@ fn listing_of(harness: Harness) -> &'static str {
         Harness::Divan => "--list",
         Harness::Go => "-test.bench=. -test.v",
         Harness::Jmh => "-lp",
+        Harness::Pyperf => "--worker",
     }
 }
 

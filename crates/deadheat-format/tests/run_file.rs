@@ -462,7 +462,7 @@ fn a_function_without_threads_has_one_and_a_command_is_no_function() {
     let error = read_run_from(both.as_bytes(), "run.jsonl").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "run.jsonl:1: contender 'stable' is more than one of command, function, worker, google_benchmark, criterion, divan, go, jmh"
+        "run.jsonl:1: contender 'stable' is more than one of command, function, worker, google_benchmark, criterion, divan, go, jmh, pyperf"
     );
 }
 

@@ -168,7 +168,8 @@ impl Benchmark {
                     .words
                     .first()
                     .is_some_and(|name| is_python(Path::new(name))),
-                Workload::Function(_) | Workload::Harness(_) | Workload::Recording => false,
+                Workload::Harness(calls) => calls.harness == Harness::Pyperf,
+                Workload::Function(_) | Workload::Recording => false,
             })
     }
 

@@ -100,16 +100,19 @@ pub enum Harness {
     Go,
     /// JMH, of Java.
     Jmh,
+    /// pyperf, of Python.
+    Pyperf,
 }
 
 impl Harness {
     /// All of them, in the order in which programs are asked.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::GoogleBenchmark,
         Self::Criterion,
         Self::Divan,
         Self::Go,
         Self::Jmh,
+        Self::Pyperf,
     ];
 
     /// The name of the harness, for people.
@@ -120,6 +123,7 @@ impl Harness {
             Self::Divan => "divan",
             Self::Go => "Go",
             Self::Jmh => "JMH",
+            Self::Pyperf => "pyperf",
         }
     }
 
@@ -131,6 +135,7 @@ impl Harness {
             Self::Divan => "divan",
             Self::Go => "go",
             Self::Jmh => "jmh",
+            Self::Pyperf => "pyperf",
         }
     }
 }

@@ -3,7 +3,7 @@
 use deadheat::parts::answer::to_stdout;
 use deadheat::parts::engine::HarnessListing;
 use deadheat::parts::exit::{Failure, Status};
-use deadheat::parts::model::{Harness, Program};
+use deadheat::parts::model::Program;
 use deadheat::parts::pairing::{
     self, Families, Listed, Pairing, Target, families, families_between, pair_names,
 };
@@ -82,8 +82,8 @@ pub fn race_families(
         candidate,
     )?;
     let names = &entrants.names;
-    let sides = [(&names[0], &old.program), (&names[1], &new.program)];
-    race_found(found, filters, (old.listing.harness, sides), options)
+    let sides = [(&names[0], old), (&names[1], new)];
+    race_found(found, filters, sides, options)
 }
 
 /// Races what the options select of all that `pair` finds.
@@ -152,10 +152,11 @@ fn race_pairing(pairing: Pairing, options: &BenchOptions) -> Result<Status, Fail
 /// Races two families of one program, which two filters name; with any other
 /// number of filters every benchmark is measured for itself.
 fn harness_alone(
-    Listed { program, listing }: &Listed<HarnessListing>,
+    listed: &Listed<HarnessListing>,
     options: &BenchOptions,
 ) -> Result<Status, Failure> {
-    let HarnessListing { harness, names } = listing;
+    let Listed { program, listing } = listed;
+    let names = &listing.names;
     refuse_sample_time(options)?;
     let mut selection = options.selection();
     if let ([baseline, candidate], false) = (&options.filters[..], selection.exact) {
@@ -163,15 +164,17 @@ fn harness_alone(
         let mut held = names.clone();
         held.retain(|name| selection.names(name));
         let found = families(&held, baseline, candidate)?;
-        let sides = [(baseline, program), (candidate, program)];
+        let sides = [(baseline, listed), (candidate, listed)];
         let filters = [baseline, candidate].map(Clone::clone);
-        return race_found(found, &filters, (*harness, sides), options);
+        return race_found(found, &filters, sides, options);
     }
     let file = program.executable.file_name().unwrap_or_default();
     let file = file.to_string_lossy();
     let selected = names.iter().filter(|name| selection.names(name));
-    let benchmarks =
-        selected.map(|name| harness_benchmark(name, *harness, [(&*file, program, &**name)]));
+    let benchmarks = selected.map(|name| {
+        let side = (&*file, program, listing.known_as(name));
+        harness_benchmark(name, listing.harness, [side])
+    });
     let pairing = Pairing {
         benchmarks: benchmarks.collect(),
         ..Pairing::default()
@@ -186,15 +189,19 @@ fn harness_alone(
 fn race_found(
     found: Families,
     filters: &[String; 2],
-    (harness, sides): (Harness, [(&String, &Program); 2]),
+    sides: [(&String, &Listed<HarnessListing>); 2],
     options: &BenchOptions,
 ) -> Result<Status, Failure> {
     if found.pairs.is_empty() {
         return Err(nothing_in_common(&found.left_out, filters));
     }
+    let harness = sides[0].1.listing.harness;
     let benchmark = |(shown, in_sides): &(String, [String; 2])| {
         let sides = sides.iter().zip(in_sides);
-        let sides = sides.map(|((name, program), known)| (name.as_str(), *program, &**known));
+        let sides = sides.map(|((name, listed), known)| {
+            let known = listed.listing.known_as(known);
+            (name.as_str(), &listed.program, known)
+        });
         harness_benchmark(shown, harness, sides)
     };
     let pairing = Pairing {

@@ -21,6 +21,8 @@ use crate::worker::{
 /// The argument that makes a Google Benchmark executable print its benchmarks and leave.
 /// Workers pay no attention to arguments.
 const LIST_TESTS: &str = "--benchmark_list_tests=true";
+/// A script whose arguments argparse reads refuses that one so: it may be one of pyperf.
+const REFUSED_BY_PYTHON: &str = "error: unrecognized arguments: --benchmark_list_tests";
 /// Bytes shown of what a program prints that is neither.
 const SHOWN: usize = 200;
 /// Bytes of the name of a benchmark or contender at most.
@@ -55,7 +57,7 @@ pub fn inspect(
         interrupts,
     };
     let listed = |harness| match asked.benchmarks(harness)? {
-        Ok(names) => Ok(Inspected::Harness(HarnessListing { harness, names })),
+        Ok(listing) => Ok(Inspected::Harness(listing)),
         Err(problem) => Err(failure(FunctionError::Unlisted { harness, problem }, None)),
     };
     if let Some(harness) = harness {
@@ -103,7 +105,8 @@ pub fn inspect(
         Err(WaitError::Cause { mut cause, .. }) => {
             let stderr_tail = look.worker.stderr_tail.message();
             // Where what it says is shown nobody here has read it.
-            let refuses = program.shown || refuses(&look.worker.stderr_tail.text());
+            let words = look.worker.stderr_tail.text();
+            let refuses = program.shown || refuses(&words) || words.contains(REFUSED_BY_PYTHON);
             if look.failed
                 && refuses
                 && let Some(harness) = asked.harness()?
@@ -136,7 +139,11 @@ impl Look<'_> {
                 let names: Vec<String> = printed.lines().map(str::to_owned).collect();
                 if cause == FunctionError::Exited(0) && looks_like_names(&names) {
                     let harness = Harness::GoogleBenchmark;
-                    return Ok(Inspected::Harness(HarnessListing { harness, names }));
+                    return Ok(Inspected::Harness(HarnessListing {
+                        harness,
+                        known_as: names.clone(),
+                        names,
+                    }));
                 }
                 self.failed = matches!(cause, FunctionError::Exited(1..));
                 Err(self.neither(cause.to_string()))

@@ -17,6 +17,8 @@ pub(crate) use await_replies::{Patience, WaitError, await_all};
 pub(crate) use baton::{Baton, Relay};
 pub use pipes::WorkerPipes;
 pub use process::WorkerProgram;
+#[cfg(feature = "commands")]
+pub(crate) use process::seed_hashes;
 pub(crate) use process::{WorkerProcess, WorkerStart};
 pub(crate) use protocol::{BlockRequest, PROTOCOL, PrepareRequest, Problem, Reply, Request, SEEDS};
 #[cfg(feature = "commands")]

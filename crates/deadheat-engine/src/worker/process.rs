@@ -114,12 +114,8 @@ impl WorkerProcess {
             .env("DEADHEAT_PADDING", "x".repeat(start.padding))
             .stdout(output.unwrap_or_else(stderr))
             .stderr(errors);
-        // The order of a set moves a function of Python by some percent: each replicate has another,
-        // and both sides of it the same.
-        if let Some(seed) = start.hash_seed
-            && std::env::var_os(HASH_SEED_VARIABLE).is_none()
-        {
-            command.env(HASH_SEED_VARIABLE, format!("{seed:010}"));
+        if let Some(seed) = start.hash_seed {
+            seed_hashes(&mut command, seed);
         }
         if let Some(directory) = &start.program.directory {
             command.current_dir(directory);
@@ -313,6 +309,14 @@ impl WorkerProcess {
         self.dismiss();
         self.process.ended_within(LEAVE);
         // Dropping kills what is left of it.
+    }
+}
+
+/// Seeds the hashes of Python, where the user does not. The order of a set moves a function by some
+/// percent: each replicate has another, and both sides of it the same.
+pub(crate) fn seed_hashes(command: &mut Command, seed: u32) {
+    if std::env::var_os(HASH_SEED_VARIABLE).is_none() {
+        command.env(HASH_SEED_VARIABLE, format!("{seed:010}"));
     }
 }
 

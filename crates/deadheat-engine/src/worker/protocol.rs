@@ -148,6 +148,18 @@ pub struct HarnessListing {
     pub harness: Harness,
     /// The names of its benchmarks, in its order; one that stands there twice cannot be raced.
     pub names: Vec<String>,
+    /// By which the program knows each of them.
+    pub known_as: Vec<String>,
+}
+
+#[cfg(feature = "commands")]
+impl HarnessListing {
+    /// By which the program knows the benchmark of this name.
+    pub fn known_as<'a>(&'a self, name: &'a str) -> &'a str {
+        let mut both = self.names.iter().zip(&self.known_as);
+        let found = both.find(|(one, _)| *one == name);
+        found.map_or(name, |(_, known)| known)
+    }
 }
 
 /// A worker's account of itself.

@@ -35,9 +35,11 @@ pub fn pair_names(targets: &[Launched], sides: &[String; 2], selection: &Selecti
             let times = [old, new].map(|side| side.iter().filter(|one| *one == name).count());
             let reason = match times {
                 [1, 1] => {
-                    let programs = target.sides.iter().flatten().map(|listed| &listed.program);
-                    let sides = sides.iter().zip(programs);
-                    let sides = sides.map(|(side, program)| (&**side, program, &**name));
+                    let listed = target.sides.iter().flatten();
+                    let sides = sides.iter().zip(listed).map(|(side, listed)| {
+                        let known = listed.listing.known_as(name);
+                        (&**side, &listed.program, known)
+                    });
                     let benchmark =
                         harness_benchmark(&shown.whole, harness.unwrap_or_default(), sides);
                     pairing.benchmarks.push(benchmark);
@@ -171,6 +173,23 @@ mod tests {
             left,
             [("b", &only("old")), ("twice", &twice), ("c", &only("new"))]
         );
+    }
+
+    #[test]
+    fn each_side_is_launched_by_what_its_program_knows_the_benchmark_as() {
+        let mut target = target(&["a", "b"], &["b"]);
+        let numbers = [&["0 a", "1 b"][..], &["0 b"]];
+        for (side, numbers) in target.sides.iter_mut().flatten().zip(numbers) {
+            side.listing.known_as = numbers.iter().map(|one| (*one).to_owned()).collect();
+        }
+        let pairing = pair_names(&[target], &sides(), &Selection::default());
+        assert_eq!(pairing.benchmarks[0].name, "b");
+        let contenders = pairing.benchmarks[0].contenders.iter();
+        let known = contenders.map(|one| match &one.workload {
+            Workload::Harness(calls) => &*calls.benchmark,
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(known.collect::<Vec<_>>(), ["1 b", "0 b"]);
     }
 
     #[test]

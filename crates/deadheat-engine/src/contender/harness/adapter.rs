@@ -49,6 +49,11 @@ pub(crate) trait HarnessAdapter: Sync {
     /// raced.
     fn listed(&self, printed: &str) -> Vec<String>;
 
+    /// The name for people of a benchmark of the listing, which the program may know by more.
+    fn name_of<'a>(&self, benchmark: &'a str) -> &'a str {
+        benchmark
+    }
+
     /// Reads what the user's own arguments ask for.
     fn wishes(&self, arguments: &[String]) -> Result<Wishes, ArgumentError>;
 
@@ -260,6 +265,9 @@ impl Yielded {
 pub(crate) struct Repetition {
     /// Iterations of all its threads.
     pub(crate) iterations: u64,
+    /// The number that a launch is told to have so many: the iterations of one thread, where the
+    /// harness makes no more of it.
+    pub(crate) told: u64,
     /// Nanoseconds per iteration.
     pub(crate) wall_ns: f64,
     /// The same of CPU time, where the harness tells it.
@@ -287,6 +295,7 @@ impl Repetition {
         }
         Ok(Self {
             iterations: iterations as u64,
+            told: iterations as u64,
             wall_ns: took_ns / iterations,
             cpu_ns: None,
             threads: 1,

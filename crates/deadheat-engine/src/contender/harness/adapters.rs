@@ -11,10 +11,12 @@ use super::go::Go;
 use super::google_benchmark::GoogleBenchmark;
 use super::jmh::Jmh;
 use super::launch::{startable, starting};
+use super::pyperf::Pyperf;
 use crate::error::EngineError;
 use crate::executable::PLACEMENTS_VARIABLE;
 use crate::interrupt::Interrupts;
 use crate::subprocess::{Answer, Captured, run_captured};
+use crate::worker::HarnessListing;
 
 /// The adapter of a harness.
 pub(crate) fn adapter(harness: Harness) -> &'static dyn HarnessAdapter {
@@ -24,6 +26,7 @@ pub(crate) fn adapter(harness: Harness) -> &'static dyn HarnessAdapter {
         Harness::Divan => &Divan,
         Harness::Go => &Go,
         Harness::Jmh => &Jmh,
+        Harness::Pyperf => &Pyperf,
     }
 }
 
@@ -79,11 +82,19 @@ impl Asked<'_> {
     pub(crate) fn benchmarks(
         &self,
         harness: Harness,
-    ) -> Result<Result<Vec<String>, String>, EngineError> {
+    ) -> Result<Result<HarnessListing, String>, EngineError> {
         let adapter = adapter(harness);
         let starter = adapter.starter(&self.program.executable);
         let found = adapter.benchmarks(&mut |question| self.ask(adapter, question))?;
-        Ok(found.map_err(|problem| match starter.first() {
+        let listing = |known_as: Vec<String>| HarnessListing {
+            harness,
+            names: known_as
+                .iter()
+                .map(|one| adapter.name_of(one).to_owned())
+                .collect(),
+            known_as,
+        };
+        Ok(found.map(listing).map_err(|problem| match starter.first() {
             Some(starter) => format!("'{starter}' {problem}"),
             None => problem,
         }))

@@ -40,6 +40,13 @@ struct Measured {
     slots: Vec<Vec<Repetition>>,
 }
 
+/// The draws for all launches of a replicate.
+struct Drawn {
+    /// The padding of both sides' paths.
+    path_padding: PathPadding,
+    hash_seed: u32,
+}
+
 /// The benchmarks of executables of harnesses. A replicate is one launch
 /// for every slot of a block; the repetitions of the launches are its blocks.
 pub struct HarnessContenders<'a> {
@@ -96,11 +103,13 @@ impl<'a> HarnessContenders<'a> {
         benchmark: &str,
         sides: &[HarnessSide<'_>],
     ) -> Result<HarnessPilot, EngineError> {
+        let hash_seed = self.launcher.hash_seed([index as u64, u64::MAX, 0]);
         let piloting = Piloting {
             launcher: &mut self.launcher,
             iteration_support: &mut self.iteration_support,
             benchmark,
             sides,
+            hash_seed,
         };
         let found = piloting.pilot(index);
         self.launcher.cores.release();
@@ -183,9 +192,9 @@ impl<'a> HarnessContenders<'a> {
         padding: usize,
     ) -> Result<(), EngineError> {
         let benchmark = &self.benchmarks[block.benchmark];
-        let path_padding = self.path_padding(block);
+        let drawn = self.drawn(block);
         let moment = Moment::of(block, None);
-        let launch = benchmark.launch(contender, moment, variant, path_padding, padding);
+        let launch = benchmark.launch(contender, moment, variant, drawn, padding);
         let (least, _) = launch.adapter.repetitions_of_a_launch();
         let launch = Launch {
             warm_up: 0,
@@ -195,14 +204,17 @@ impl<'a> HarnessContenders<'a> {
         self.launcher.launch(&launch).map(|_| ())
     }
 
-    /// The padding of both sides' paths in a replicate.
-    fn path_padding(&self, block: &Block) -> PathPadding {
+    /// What all launches of a replicate have in common.
+    fn drawn(&self, block: &Block) -> Drawn {
         let place = [block.benchmark as u64, u64::from(block.replicate), 0];
         let mut draw = self.launcher.stream(Purpose::PathPadding, place);
         let more = below(&mut draw, MOST_PATH_PADDING) as usize;
         let contenders = self.benchmarks[block.benchmark].contenders.iter();
         let paths = contenders.map(|(_, calls)| calls.program.executable.as_path());
-        PathPadding::of(paths, more)
+        Drawn {
+            path_padding: PathPadding::of(paths, more),
+            hash_seed: self.launcher.hash_seed(place),
+        }
     }
 
     /// The launch of one slot, with everything checked that the blocks need.
@@ -218,7 +230,7 @@ impl<'a> HarnessContenders<'a> {
             contender,
             Moment::of(block, Some(index)),
             self.links[contender].as_ref(),
-            self.path_padding(block),
+            self.drawn(block),
             slot.padding.into(),
         );
         let repetitions = self.launcher.launch(&launch)?;
@@ -252,7 +264,7 @@ impl Entered {
         contender: usize,
         moment: Moment,
         variant: Option<&'c Variant>,
-        path_padding: PathPadding,
+        drawn: Drawn,
         padding: usize,
     ) -> Launch<'c> {
         let (name, calls) = &self.contenders[contender];
@@ -265,8 +277,9 @@ impl Entered {
             warm_up: calls.warm_up,
             repetitions: calls.repetitions,
             variant,
-            path_padding: Some(path_padding),
+            path_padding: Some(drawn.path_padding),
             padding,
+            hash_seed: drawn.hash_seed,
         }
     }
 }

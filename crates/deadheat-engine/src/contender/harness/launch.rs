@@ -23,6 +23,7 @@ use crate::memory_layout::PathPadding;
 use crate::order::Moment;
 use crate::random::{Purpose, stream};
 use crate::subprocess::{Answer, Ending, run_captured};
+use crate::worker::seed_hashes;
 
 /// The way in which executables of harnesses are raced.
 #[derive(Clone, Debug)]
@@ -61,6 +62,8 @@ pub(super) struct Launch<'a> {
     pub(super) path_padding: Option<PathPadding>,
     /// Bytes of padding in the environment.
     pub(super) padding: usize,
+    /// Seeds the hashes of Python, where the user does not.
+    pub(super) hash_seed: u32,
 }
 
 /// Everything it takes to launch.
@@ -88,6 +91,11 @@ impl<'a> Launcher<'a> {
     /// Random numbers for one purpose at one place of the run.
     pub(super) fn stream(&self, purpose: Purpose, place: [u64; 3]) -> impl Rng + use<> {
         stream(self.options.seed, purpose, place)
+    }
+
+    /// The seed of Python's hashes at this place, of all launches of a replicate the same.
+    pub(super) fn hash_seed(&self, place: [u64; 3]) -> u32 {
+        self.stream(Purpose::HashSeed, place).next_u64() as u32
     }
 
     /// Settles on the core of this place, or on none when several threads need
@@ -134,6 +142,7 @@ impl<'a> Launcher<'a> {
         command
             .env_remove(PLACEMENTS_VARIABLE)
             .env("DEADHEAT_PADDING", "x".repeat(launch.padding));
+        seed_hashes(&mut command, launch.hash_seed);
         let path = folder
             .as_ref()
             .map(|folder| folder.path().to_string_lossy());

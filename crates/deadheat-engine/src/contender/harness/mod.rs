@@ -13,6 +13,7 @@ mod jmh;
 mod launch;
 mod launch_folder;
 mod pilot;
+mod pyperf;
 mod warm_up;
 
 pub use adapter::{ArgumentError, Wishes};

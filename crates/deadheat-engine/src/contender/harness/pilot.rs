@@ -112,10 +112,9 @@ impl Tried {
         rows.map(|row| row.wall_ns).collect()
     }
 
-    /// Iterations of each thread.
+    /// The iterations that a launch is told, to have as many.
     fn iterations(&self) -> u64 {
-        let first = &self.repetitions[0];
-        (first.iterations / u64::from(first.threads)).max(1)
+        self.repetitions[0].told.max(1)
     }
 }
 
@@ -125,6 +124,7 @@ pub(super) struct Piloting<'p, 'a> {
     pub(super) iteration_support: &'p mut IterationSupport,
     pub(super) benchmark: &'p str,
     pub(super) sides: &'p [HarnessSide<'p>],
+    pub(super) hash_seed: u32,
 }
 
 impl<'p> Piloting<'p, '_> {
@@ -296,6 +296,7 @@ impl<'p> Piloting<'p, '_> {
             variant: None,
             path_padding: None,
             padding: 0,
+            hash_seed: self.hash_seed,
         }
     }
 
@@ -448,6 +449,7 @@ mod tests {
     fn tried(iterations: u64, wall_ns: f64, repetitions: usize, took_ns: f64) -> Tried {
         let row = Repetition {
             iterations,
+            told: iterations,
             wall_ns,
             cpu_ns: Some(wall_ns),
             threads: 1,

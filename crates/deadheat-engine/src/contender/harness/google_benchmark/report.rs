@@ -102,6 +102,7 @@ fn repetition(row: &Object, index: usize) -> Result<Repetition, HarnessError> {
         time.ok_or_else(|| no(field))
     };
     let threads = row.get("threads").and_then(Json::as_u64).unwrap_or(1);
+    let threads = threads.clamp(1, u64::from(u32::MAX));
     let counters = row.fields().filter_map(|(name, value)| {
         let value = match value {
             Json::Null => None,
@@ -111,9 +112,10 @@ fn repetition(row: &Object, index: usize) -> Result<Repetition, HarnessError> {
     });
     Ok(Repetition {
         iterations: iterations as u64,
+        told: iterations as u64 / threads,
         wall_ns: time("real_time")?,
         cpu_ns: Some(time("cpu_time")?),
-        threads: threads.clamp(1, u64::from(u32::MAX)) as u32,
+        threads: threads as u32,
         counters: counters.collect(),
     })
 }
@@ -194,6 +196,7 @@ mod tests {
         let read = repetitions(&report(&[ONE]), "a").unwrap();
         let expected = Repetition {
             iterations: 10,
+            told: 5,
             wall_ns: 1500.0,
             cpu_ns: Some(2000.0),
             threads: 2,
