@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from conftest import environment
 
+from deadheat import _worker
+
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="Linux alone")
 # Contenders that say in a file when they are called.
 TRACED = """
@@ -201,7 +203,7 @@ import subprocess
 def f():
     global left
     left = subprocess.Popen(["sleep", "300"])
-    open("pid", "w").write(str(left.pid))
+    with open("pid", "w") as file: file.write(str(left.pid))
 """)
     spoken.heard()
     spoken.prepare("f")
@@ -251,9 +253,9 @@ def test_a_worker_that_hangs_in_c_ends_with_deadheat(tmp_path):
 import ctypes, os, deadheat
 @deadheat.benchmark
 def f():
-    open("hanging", "w").write(str(os.getpid()))
-    # Holds the interpreter as it never comes back to it.
-    ctypes.PyDLL(None).pause()
+    with open("hanging", "w") as file: file.write(str(os.getpid()))
+    # Holds the interpreter as it never comes back to it. PyPy has none that holds it.
+    getattr(ctypes, "PyDLL", ctypes.CDLL)(None).pause()
 deadheat.suite()
 """
     (tmp_path / "bench_it.py").write_text(hangs)
@@ -441,3 +443,49 @@ def test_what_returns_a_coroutine_and_is_not_async_is_refused(worker):
     spoken.prepare("f")
     said = spoken.ask("smoke", seed=1)["failed"]["problem"]["panicked"]
     assert "must be awaited" in said
+
+
+class Simulated(_worker.Session):
+    """A session whose one contender takes what is said, by the nanoseconds that have passed."""
+
+    def __init__(self, call_ns):
+        super().__init__(None, {})
+        self.passed, self.call_ns = 0, call_ns
+
+    def make_input(self, seed):
+        self.passed += 5_000_000
+
+    def sample(self, number, iterations):
+        took = iterations * self.call_ns(self.passed)
+        self.passed += took
+        return [took]
+
+
+@pytest.mark.parametrize(
+    ("call_ns", "least", "most"),
+    [
+        (lambda passed: 25_000, 0.3, 0.4),
+        (lambda passed: 25_000 if passed < 250e6 else 2_000, 0.5, 0.6),
+        (lambda passed: 25_000 - passed // 100_000, 2.0, 2.1),
+        (lambda passed: 400_000_000, 0.8, 0.9),
+        (lambda passed: 3_000_000_000, 3.0, 3.1),
+    ],
+    ids=["at once", "late", "never", "long", "longer than the bound"],
+)
+def test_a_jit_is_warm_when_calls_got_no_faster_for_half_of_the_time(
+    monkeypatch, call_ns, least, most
+):
+    session = Simulated(call_ns)
+    monkeypatch.setattr(_worker, "perf_counter_ns", lambda: session.passed)
+    session.compile_all(1, [0], 1)
+    assert least * 1e9 <= session.passed <= most * 1e9
+
+
+def test_where_there_is_a_jit_the_pilot_and_every_process_warm_up_for_it(worker, tmp_path):
+    spoken = worker("import deadheat._worker\ndeadheat._worker.HAS_JIT = True\n" + TRACED)
+    spoken.heard()
+    spoken.prepare("traced")
+    assert spoken.ask("calibrate", seed=3, least_ns=1_000)["calibrated"]["iterations"] >= 1
+    inputs = (tmp_path / "log").read_text().count("input ")
+    assert inputs >= 3
+    assert spoken.ask("warm_up", seed=4, order=[1, 0], iterations=3)["warm"]["rounds"] >= 2
