@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import environment
+from conftest import descendants, environment
 
 import deadheat
 
@@ -230,19 +230,6 @@ try:
 except KeyboardInterrupt:
     print("interrupted")
 """
-
-
-def descendants(marker: str) -> list[int]:
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                environment = (entry / "environ").read_bytes()
-            except OSError:
-                continue
-            if marker.encode() in environment:
-                found.append(int(entry.name))
-    return found
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")

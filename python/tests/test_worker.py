@@ -425,16 +425,31 @@ def test_two_interpreters_share_a_hash_seed_in_a_race(tmp_path):
 
 
 def test_an_environment_without_the_package_is_told(tmp_path):
-    (tmp_path / "bench_it.py").write_text("import deadheat_that_is_not_there\n")
+    (tmp_path / "bench_it.py").write_text("import deadheat\n")
     done = subprocess.run(
-        [sys.executable, "-m", "deadheat", "bench", f"{sys.executable} bench_it.py"],
+        # Nothing of this process's environment and no packages that were installed.
+        [sys.executable, "-m", "deadheat", "bench", f"{sys.executable} -I -S bench_it.py"],
         cwd=tmp_path,
         env=environment(),
         capture_output=True,
         text=True,
     )
     assert done.returncode != 0
-    assert "No module named 'deadheat_that_is_not_there'" in done.stderr
+    assert f"'{sys.executable}' ended its process with exit code 1" in done.stderr
+    assert "a Python without the package deadheat" in done.stderr
+
+
+def test_a_file_with_line_ends_of_windows_is_raced(tmp_path):
+    text = "import deadheat\r\n@deadheat.benchmark\r\ndef f(): pass\r\ndeadheat.suite()\r\n"
+    (tmp_path / "bench_it.py").write_bytes(text.encode())
+    done = subprocess.run(
+        [sys.executable, "bench_it.py", *FEW],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+    )
+    assert "'f' was measured alone" in done.stdout, done.stderr
 
 
 def test_what_returns_a_coroutine_and_is_not_async_is_refused(worker):
