@@ -5,9 +5,11 @@ from __future__ import annotations
 import importlib
 import inspect
 import io
+import marshal
 import os
 import pickle
 import sys
+import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -22,6 +24,12 @@ if IS_PYPY:
 import cloudpickle  # noqa: E402
 
 pickle.Pickler = usual_pickler  # type: ignore[misc]
+if IS_PYPY:
+    # What cloudpickle would make code of is more than PyPy 7.3 takes. Workers are of this Python.
+    def of_code(code: types.CodeType) -> tuple[Callable[..., Any], tuple[bytes]]:
+        return marshal.loads, (marshal.dumps(code),)
+
+    cloudpickle.CloudPickler.dispatch_table[types.CodeType] = of_code
 
 # How to do without what cannot be sent, by the class of it.
 WAYS_OUT = {

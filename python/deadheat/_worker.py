@@ -70,14 +70,17 @@ def answer_all(channel: Channel, session: Session, request: tuple[str, dict[str,
 
 def serve_packed(file: str) -> NoReturn:
     """Races the functions that a file brings, packed by `deadheat.race`."""
-    from _pickle import load
-
     from deadheat._benchmarks import Benchmark, channel
 
     if channel is None:
         raise UsageError("this file is for workers of deadheat")
     if IS_PYPY:
+        from pickle import load
+
         import deadheat._travel  # noqa: F401, as it knows how to import cloudpickle there.
+    else:
+        # `pickle` itself imports re.
+        from _pickle import load
     with open(file, "rb") as packed:
         found = load(packed)
     functions, name = found["functions"], found["benchmark"]
