@@ -1,10 +1,9 @@
 //! Warm-up that was not over when counting began, seen in launches whose repetitions were recorded
 //! one by one, and in the blocks of interpreters.
 
-use deadheat_model::{Benchmark, ContenderId, LogRatio, Metric, Samples, Warning};
+use deadheat_model::{Benchmark, BlockSpan, ContenderId, LogRatio, Metric, Samples, Warning};
 use deadheat_stats::MIN_REPLICATES_FOR_VERDICT;
-use deadheat_stats::dist::t_critical;
-use deadheat_stats::summary::{mean, median_in_place, std_dev};
+use deadheat_stats::summary::{median, median_in_place};
 
 /// Launches below which nothing is said: of six replicates, two of each side.
 const FEWEST_LAUNCHES: usize = 24;
@@ -13,9 +12,11 @@ const FEWEST_LAUNCHES: usize = 24;
 const MOST_LAUNCHES: f64 = 0.75;
 /// Blocks of an interpreter's replicate below which no step is looked for: one in each quarter.
 const FEWEST_BLOCKS: usize = 4;
-/// The level at which steps must be beyond the margin, for the two contenders together: each is
-/// looked at towards one side only, which takes half of it.
-const STEP_LEVEL: f64 = 0.01;
+/// The share of replicates that must have a step. Where nothing but chance orders the four samples
+/// that there are at least, one in six has one, and five of six in 1 of 1,500 benchmarks. A mean
+/// over replicates with its interval missed steps of 17 % in all of six, two of which the machine
+/// had slowed down by half.
+const MOST_REPLICATES: f64 = 0.75;
 
 /// The doubt that what was counted first was still warming up: in launches of a harness it differs
 /// from what is behind it, and in processes of an interpreter it is slower than what is last, by
@@ -41,13 +42,14 @@ pub(crate) fn doubt(
 }
 
 /// The step of a contender whose code was compiled or specialised while it was counted: the
-/// mean over replicates, as a log-ratio, of the first quarter of the blocks to the last. Their
-/// medians are compared, so a few slow samples make no step. `None` unless it is beyond the
-/// margin, and with it the lower end of its interval.
+/// median over replicates, as a log-ratio, of the first quarter of the blocks to the last. `None`
+/// unless most replicates have a step beyond the margin: three quarters of the samples in the
+/// first quarter of their blocks are slower than three quarters of those in the last.
 fn step(samples: &Samples, contender: ContenderId, margin: f64) -> Option<f64> {
     let column = samples.column(&Metric::Wall)?;
     let all = samples.samples();
-    let mut steps = Vec::new();
+    let margin = LogRatio::from_change(margin).0;
+    let (mut steps, mut clear) = (Vec::new(), 0);
     for replicate in samples
         .blocks()
         .chunk_by(|one, next| one.replicate == next.replicate)
@@ -55,26 +57,31 @@ fn step(samples: &Samples, contender: ContenderId, margin: f64) -> Option<f64> {
         if replicate.len() < FEWEST_BLOCKS {
             continue;
         }
-        let quarter = replicate.len() / 4;
-        let typical = |blocks: &[deadheat_model::BlockSpan]| {
+        let quartiles = |blocks: &[BlockSpan]| {
             let places = blocks.iter().flat_map(|b| b.first..b.first + b.len);
             let own = places.filter(|at| all[*at].contender == contender);
             let mut times: Vec<f64> = own
                 .map(|at| column[at] / all[at].iterations as f64)
                 .collect();
-            median_in_place(&mut times).filter(|time| *time > 0.0)
+            times.sort_by(f64::total_cmp);
+            // Of two samples those are both.
+            let aside = times.len().checked_sub(1)? / 4;
+            let (low, high) = (times[aside], times[times.len() - 1 - aside]);
+            (low > 0.0).then_some((low.ln(), median(&times)?.ln(), high.ln()))
         };
-        let first = typical(&replicate[..quarter]);
-        let last = typical(&replicate[replicate.len() - quarter..]);
-        steps.extend(first.zip(last).map(|(first, last)| (first / last).ln()));
+        let quarter = replicate.len() / 4;
+        let first = quartiles(&replicate[..quarter]);
+        let last = quartiles(&replicate[replicate.len() - quarter..]);
+        if let Some((first, last)) = first.zip(last) {
+            steps.push(first.1 - last.1);
+            clear += usize::from(first.0 - last.2 > margin);
+        }
     }
-    if steps.len() < MIN_REPLICATES_FOR_VERDICT {
+    let most = clear as f64 >= MOST_REPLICATES * steps.len() as f64;
+    if steps.len() < MIN_REPLICATES_FOR_VERDICT || !most {
         return None;
     }
-    let count = steps.len() as f64;
-    let half_width = t_critical(STEP_LEVEL, count - 1.0) * std_dev(&steps)? / count.sqrt();
-    let step = mean(&steps)?;
-    (step - half_width > LogRatio::from_change(margin).0).then_some(step)
+    median_in_place(&mut steps)
 }
 
 fn repetitions_differ(samples: &Samples, candidate: ContenderId, margin: f64) -> Option<Warning> {
@@ -256,9 +263,11 @@ mod tests {
 
     #[test]
     fn a_step_of_one_contender_in_most_replicates_of_an_interpreter_is_told() {
-        // In one of eight replicates the code was compiled before it was counted.
+        // In one of eight replicates the code was compiled before it was counted; in another the
+        // machine was slow for a while.
         let steps = |replicate, index, contender| match (replicate, contender) {
             (0, _) | (_, 0) => 1.0,
+            (1, _) if index < 7 => 3.0,
             _ if index < 5 + replicate % 3 => 1.5,
             _ => 1.0,
         };
@@ -266,10 +275,7 @@ mod tests {
         let Some(Warning::StillWarming { change }) = found else {
             panic!("{found:?}");
         };
-        assert!(
-            (change - 1.5f64.powf(7.0 / 8.0) + 1.0).abs() < 0.02,
-            "{change}"
-        );
+        assert!((change - 0.5).abs() < 0.03, "{change}");
         assert_eq!(doubt_of_workers("target/bench", 8, steps), None);
         assert_eq!(doubt_of_workers("bin/pypy3", 5, steps), None);
     }
