@@ -465,7 +465,7 @@ class Simulated(_worker.Session):
 
     def __init__(self, call_ns):
         super().__init__(None, {})
-        self.passed, self.call_ns = 0, call_ns
+        self.passed, self.calls, self.call_ns = 0, 0, call_ns
 
     def make_input(self, seed):
         self.passed += 5_000_000
@@ -473,6 +473,7 @@ class Simulated(_worker.Session):
     def sample(self, number, iterations):
         took = iterations * self.call_ns(self.passed)
         self.passed += took
+        self.calls += iterations
         return [took]
 
 
@@ -494,6 +495,20 @@ def test_a_jit_is_warm_when_calls_got_no_faster_for_half_of_the_time(
     monkeypatch.setattr(_worker, "perf_counter_ns", lambda: session.passed)
     session.compile_all(1, [0], 1)
     assert least * 1e9 <= session.passed <= most * 1e9
+
+
+@pytest.mark.parametrize(
+    ("call_ns", "cached_from", "least", "most"),
+    [(5_000, 0, 30, 60), (5_000, 1_024, 1_024, 1_050), (5_000_000, 1_024, 10, 10)],
+    ids=["specialised", "cached", "cached too late"],
+)
+def test_short_functions_are_called_until_the_interpreter_keeps_their_names(
+    monkeypatch, call_ns, cached_from, least, most
+):
+    session = Simulated(lambda passed: call_ns)
+    monkeypatch.setattr(_worker, "OPCACHE_CALLS", cached_from)
+    session.specialise_all(1, [0], 10)
+    assert least <= session.calls <= most
 
 
 def test_where_there_is_a_jit_the_pilot_and_every_process_warm_up_for_it(worker, tmp_path):
