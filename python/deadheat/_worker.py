@@ -26,9 +26,8 @@ LEAST_NS = 50_000
 # The warm-up of a JIT, at least and at most, and a round of it, which has an input of its own. On
 # PyPy a function of 25 µs came to 2 µs at once, to 1.1 after 32 ms and to 0.5 after 128 ms.
 JIT_LEAST_NS, JIT_MOST_NS, JIT_ROUND_NS = 300_000_000, 2_000_000_000, 20_000_000
-# CPython 3.10 keeps what the names of a function stand for from so many calls on, by which a loop
-# with `len` became faster by 15 to 20 %; later ones specialise after few calls. And the
-# time that may be spent for that.
+# CPython 3.10 keeps what the names of a function stand for from so many calls on; later ones
+# specialise after few. And the time that this may take.
 OPCACHE_CALLS, OPCACHE_MOST_NS = 1_024 if sys.version_info < (3, 11) else 0, 50_000_000
 # Characters of a message at most, and frames of a traceback.
 MOST_SAID, FRAMES = 2_000, 4
@@ -271,15 +270,18 @@ class Session:
 
     def specialise_all(self, seed: int, order: Sequence[int], iterations: int) -> int:
         """Calls the contenders until they get no faster, and returns the number of rounds."""
-        rounds, idle, took, passed, best = 0, 0, 0, 0, float("inf")
-        while took < 10_000_000 and (
-            (idle < 2 and rounds < 50)
-            or (rounds * iterations < OPCACHE_CALLS and passed < OPCACHE_MOST_NS)
-        ):
+        rounds, idle, took, best = 0, 0, 0, float("inf")
+        while idle < 2 and rounds < 50 and took < 10_000_000:
             self.make_input(seed + rounds)
             took = sum(self.sample(n, iterations)[0] for n in order)
             rounds, idle = rounds + 1, 0 if took < 0.99 * best else idle + 1
-            best, passed = min(best, took), passed + took
+            best = min(best, took)
+        missing = OPCACHE_CALLS - rounds * iterations
+        # Where every call has an input, making so many may take long.
+        per_call = self._benchmark is not None and self._benchmark.input_per_call
+        if missing > 0 and missing * best / iterations < OPCACHE_MOST_NS and not per_call:
+            for n in order:
+                self.sample(n, missing)
         return rounds
 
     def compile_all(self, seed: int, order: Sequence[int], iterations: int) -> int:
