@@ -5,7 +5,8 @@ pytest imports this in every run, so it imports the rest of the package only whe
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +52,22 @@ def race(request: pytest.FixtureRequest) -> Callable[..., Race]:
     return partial(Race, request)
 
 
+@contextmanager
+def alone(request: pytest.FixtureRequest) -> Generator[None]:
+    """Waits until no other process of pytest-xdist races, and has them wait."""
+    if not hasattr(request.config, "workerinput"):
+        yield
+        return
+    import fcntl
+
+    # Each process has a folder of its own in that of the session.
+    folder = request.getfixturevalue("tmp_path_factory").getbasetemp().parent
+    with open(folder / "deadheat.lock", "w") as lock:
+        # Closing the file gives it back, however this process ends.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 class Race:
     """A race that takes place when it is said what must hold."""
 
@@ -90,7 +107,8 @@ class Race:
                 both.run(function(*([self._input(0)] if self._input else [])))
             return None
         baseline, candidate = self._functions
-        result = race(baseline, candidate, self._input, margin=margin, **self._settings)
+        with alone(self._request):
+            result = race(baseline, candidate, self._input, margin=margin, **self._settings)
         is_open = result.verdict in (None, "inconclusive")
         node.user_properties += [("deadheat", result.sentence), ("deadheat-open", is_open)]
         if result.verdict in broken:

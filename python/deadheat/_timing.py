@@ -7,6 +7,8 @@ import sys
 from itertools import repeat
 from time import perf_counter_ns, process_time_ns, thread_time_ns
 
+from deadheat._channel import IS_PYPY, c_function
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,15 +19,21 @@ if TYPE_CHECKING:
 try:
     import resource
 
-    # Only Linux counts by threads.
-    RUSAGE_THREAD: int | None = resource.RUSAGE_THREAD
-except (ImportError, AttributeError):
+    # Only Linux counts by threads. PyPy does so too, and has no name for it.
+    RUSAGE_THREAD = 1 if sys.platform == "linux" else None
+except ImportError:
     RUSAGE_THREAD = None
 
 METRICS = ["wall_ns", "cpu_ns"]
 if RUSAGE_THREAD is not None:
     METRICS += ["minor_faults", "major_faults", "voluntary_switches", "involuntary_switches"]
     METRICS += ["run_delay_ns"]
+
+# PyPy has no `os.waitid`; these are the numbers of Linux.
+PYPY_WAITID: Callable[..., int] | None = None
+WEXITED_NOHANG_NOWAIT = 0x1000005
+if IS_PYPY and sys.platform == "linux":
+    PYPY_WAITID = c_function("waitid", "int", "unsigned int", "unsigned long", "int")
 
 # Calls in a row between two steps of the loop.
 UNROLLED = 16
@@ -133,7 +141,10 @@ class Instruments:
 
 def has_children() -> bool:
     """Returns whether this process has a child, running or ended, that it did not wait for."""
-    if sys.platform == "win32":
+    if PYPY_WAITID is not None:
+        return PYPY_WAITID(0, 0, 0, WEXITED_NOHANG_NOWAIT) == 0
+    # Windows has none, nor has macOS before Python 3.13.
+    if not hasattr(os, "waitid"):
         return False
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)

@@ -5,15 +5,31 @@ from __future__ import annotations
 import importlib
 import inspect
 import io
+import marshal
 import os
 import pickle
 import sys
+import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import cloudpickle
-
+from deadheat._channel import IS_PYPY
 from deadheat._errors import CannotTravel, UsageError
+
+# On PyPy cloudpickle extends the pickler that is written in Python. Since PyPy 8 that is
+# no longer the one of this name, and cloudpickle 3.1 cannot be imported.
+usual_pickler = pickle.Pickler
+if IS_PYPY:
+    pickle.Pickler = pickle._Pickler  # type: ignore[assignment,misc]
+import cloudpickle  # noqa: E402
+
+pickle.Pickler = usual_pickler  # type: ignore[misc]
+if IS_PYPY:
+    # What cloudpickle would make code of is more than PyPy 7.3 takes. Workers are of this Python.
+    def of_code(code: types.CodeType) -> tuple[Callable[..., Any], tuple[bytes]]:
+        return marshal.loads, (marshal.dumps(code),)
+
+    cloudpickle.CloudPickler.dispatch_table[types.CodeType] = of_code
 
 # How to do without what cannot be sent, by the class of it.
 WAYS_OUT = {

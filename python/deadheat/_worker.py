@@ -5,16 +5,16 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from time import sleep
+from time import perf_counter_ns, sleep
 
 from deadheat import __version__
-from deadheat._channel import Channel, PeerGone, drawn, hold_heap
+from deadheat._channel import IS_PYPY, Channel, PeerGone, drawn, hold_heap
 from deadheat._errors import UsageError
 from deadheat._timing import METRICS, Contender, Instruments, cpu_overhead, has_children
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any, NoReturn
 
     from deadheat._benchmarks import Benchmark
@@ -23,8 +23,24 @@ if TYPE_CHECKING:
 
 # The shortest sample: reading the instruments takes some 10 µs of its own.
 LEAST_NS = 50_000
+# The warm-up of a JIT, at least and at most, and a round of it, which has an input of its own. On
+# PyPy a function of 25 µs came to 2 µs at once, to 1.1 after 32 ms and to 0.5 after 128 ms.
+JIT_LEAST_NS, JIT_MOST_NS, JIT_ROUND_NS = 300_000_000, 2_000_000_000, 20_000_000
+# CPython 3.10 keeps what the names of a function stand for from so many calls on; later ones
+# specialise after few. And the time that this may take.
+OPCACHE_CALLS, OPCACHE_MOST_NS = 1_024 if sys.version_info < (3, 11) else 0, 50_000_000
 # Characters of a message at most, and frames of a traceback.
 MOST_SAID, FRAMES = 2_000, 4
+
+
+def has_jit() -> bool:
+    """Returns whether this Python compiles what it has called for a while; CPython may since 3.13,
+    where `PYTHON_JIT` has it do so."""
+    jit = getattr(sys, "_jit", None)
+    return IS_PYPY or (jit is not None and bool(jit.is_enabled()))
+
+
+HAS_JIT = has_jit()
 
 
 def serve(channel: Channel, benchmarks: Mapping[str, Benchmark]) -> NoReturn:
@@ -57,12 +73,17 @@ def answer_all(channel: Channel, session: Session, request: tuple[str, dict[str,
 
 def serve_packed(file: str) -> NoReturn:
     """Races the functions that a file brings, packed by `deadheat.race`."""
-    from _pickle import load
-
     from deadheat._benchmarks import Benchmark, channel
 
     if channel is None:
         raise UsageError("this file is for workers of deadheat")
+    if IS_PYPY:
+        from pickle import load
+
+        import deadheat._travel  # noqa: F401, as it knows how to import cloudpickle there.
+    else:
+        # `pickle` itself imports re.
+        from _pickle import load
     with open(file, "rb") as packed:
         modules = load(packed)
         # In either order: what is imported second finds other places of the heap free.
@@ -155,7 +176,8 @@ class Session:
         self._contenders = [made[number] for number in numbers]
         # What is there now is no garbage, and need not be looked through again.
         gc.collect()
-        gc.freeze()
+        if not IS_PYPY:  # Its collector has no such thing.
+            gc.freeze()
         return "prepared", {"renews_input": benchmark.input is not None}
 
     def make_input(self, seed: int) -> None:
@@ -222,6 +244,20 @@ class Session:
         assert self._benchmark is not None
         least = max(LEAST_NS, asked["least_ns"])
         most = self._benchmark.most_iterations
+        call_ns, iterations = self.call_times(least, most)
+        if HAS_JIT:
+            # What was timed so far was interpreted.
+            self.compile_all(asked["seed"], range(len(call_ns)), iterations)
+            self.make_input(asked["seed"])
+            call_ns, iterations = self.call_times(least, most)
+        calibrated: dict[str, Any] = {"iterations": iterations, "call_ns": call_ns}
+        if self._benchmark.input_per_call:
+            calibrated["most_iterations"] = most
+        return "calibrated", calibrated
+
+    def call_times(self, least: int, most: int) -> tuple[list[float], int]:
+        """Nanoseconds of a call of each contender, and the calls of a sample that lasts at least
+        so long."""
         call_ns = []
         for contender in self._contenders:
             iterations = 1
@@ -229,21 +265,48 @@ class Session:
                 iterations *= 2
             shortest = min(self.sample(contender.number, iterations)[0] for _ in range(3))
             call_ns.append(shortest / iterations)
-        needed = 1 + int(least / max(min(call_ns), 0.1))
-        calibrated: dict[str, Any] = {"iterations": min(needed, most), "call_ns": call_ns}
-        if self._benchmark.input_per_call:
-            calibrated["most_iterations"] = most
-        return "calibrated", calibrated
+        return call_ns, min(1 + int(least / max(min(call_ns), 0.1)), most)
 
     def warm_up(self, asked: dict[str, Any]) -> Reply:
-        rounds, idle, took, best = 0, 0, 0, float("inf")
-        while idle < 2 and rounds < 50 and took < 10_000_000:
-            self.make_input(asked["seed"] + rounds)
-            took = sum(self.sample(n, asked["iterations"])[0] for n in asked["order"])
-            rounds, idle = rounds + 1, 0 if took < 0.99 * best else idle + 1
-            best = min(best, took)
+        if HAS_JIT:
+            rounds = self.compile_all(asked["seed"], asked["order"], asked["iterations"])
+        else:
+            rounds = self.specialise_all(asked["seed"], asked["order"], asked["iterations"])
         self._ready = asked["seed"] if rounds == 1 else None
         return "warm", {"rounds": rounds, "ready": self._ready}
+
+    def specialise_all(self, seed: int, order: Sequence[int], iterations: int) -> int:
+        """Calls the contenders until they get no faster, and returns the number of rounds."""
+        rounds, idle, took, best = 0, 0, 0, float("inf")
+        while idle < 2 and rounds < 50 and took < 10_000_000:
+            self.make_input(seed + rounds)
+            took = sum(self.sample(n, iterations)[0] for n in order)
+            rounds, idle = rounds + 1, 0 if took < 0.99 * best else idle + 1
+            best = min(best, took)
+        missing = OPCACHE_CALLS - rounds * iterations
+        # Where every call has an input, making so many may take long.
+        per_call = self._benchmark is not None and self._benchmark.input_per_call
+        if missing > 0 and missing * best / iterations < OPCACHE_MOST_NS and not per_call:
+            for n in order:
+                self.sample(n, missing)
+        return rounds
+
+    def compile_all(self, seed: int, order: Sequence[int], iterations: int) -> int:
+        """The same where a JIT compiles what was called often enough, in steps that are far
+        apart: until they have got no faster for half of the time, within bounds."""
+        begun, passed, improved = perf_counter_ns(), 0, 0
+        rounds, best = 0, float("inf")
+        while passed < max(JIT_LEAST_NS, 2 * improved) and passed < JIT_MOST_NS:
+            self.make_input(seed + rounds)
+            took = passes = 0
+            until = perf_counter_ns() + JIT_ROUND_NS
+            while not passes or perf_counter_ns() < until:
+                took += sum(self.sample(n, iterations)[0] for n in order)
+                passes += 1
+            rounds, passed = rounds + 1, perf_counter_ns() - begun
+            if took / passes < 0.99 * best:
+                best, improved = took / passes, passed
+        return rounds
 
     def block(self, asked: dict[str, Any]) -> Reply:
         if self._ready != asked["seed"]:

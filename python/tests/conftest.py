@@ -31,6 +31,20 @@ def environment(**more: str) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": library().name, "NO_COLOR": "1", **more}
 
 
+def descendants(marker: str) -> list[int]:
+    """The processes whose environment holds a text."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                environment = (entry / "environ").read_bytes()
+            except OSError:
+                continue
+            if marker.encode() in environment:
+                found.append(int(entry.name))
+    return found
+
+
 class Worker:
     """A worker process: the test is its coordinator, and holds the other ends of the baton."""
 

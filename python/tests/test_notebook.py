@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import sys
+import time
+
 import pytest
-from conftest import REPOSITORY, environment
+from conftest import REPOSITORY, descendants, environment
 
 NOTEBOOK = REPOSITORY / "examples/python/race.ipynb"
 
@@ -28,3 +32,43 @@ def test_the_notebook_of_the_examples_runs_and_shows_plots(tmp_path, monkeypatch
     assert sum("<svg" in shown for shown in html_of(notebook)) == 2
     assert "make the lock in the function" in str(notebook.cells[-1].outputs)
     assert list(tmp_path.iterdir()) == []
+
+
+LONG = """
+import deadheat
+f, g = lambda: sum(range(10_000)), lambda: sum(range(10_001))
+deadheat.race(f, g, max_replicates=200, blocks=200, margin="0.01%")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_an_interrupted_cell_leaves_no_process_and_no_file_and_the_next_one_runs(tmp_path):
+    manager = pytest.importorskip("jupyter_client").KernelManager(kernel_name="python3")
+    pytest.importorskip("ipykernel")
+    marker = f"MARKER={tmp_path}"
+    manager.start_kernel(env=environment(MARKER=str(tmp_path), TMPDIR=str(tmp_path)))
+    kernel = manager.client()
+    kernel.start_channels()
+    try:
+        kernel.wait_for_ready(timeout=60)
+        message = kernel.execute(LONG)
+        for _ in range(200):
+            if len(descendants(marker)) >= 3:
+                break
+            time.sleep(0.05)
+        assert len(descendants(marker)) >= 3
+        manager.interrupt_kernel()
+        assert answer_to(kernel, message)["ename"] == "KeyboardInterrupt"
+        assert len(descendants(marker)) == 1
+        assert os.listdir(tmp_path) == []
+        assert answer_to(kernel, kernel.execute("1 + 1"))["status"] == "ok"
+    finally:
+        kernel.stop_channels()
+        manager.shutdown_kernel(now=True)
+
+
+def answer_to(kernel, message: str) -> dict:
+    while True:
+        answer = kernel.get_shell_msg(timeout=60)
+        if answer["parent_header"].get("msg_id") == message:
+            return answer["content"]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+from itertools import pairwise
 
 import pytest
 from conftest import environment
@@ -81,4 +83,71 @@ def test_it_sits_beside_pytest_benchmark(pytest_run):
     both = TESTS + "\ndef test_benchmark(benchmark): benchmark(fast)\n"
     printed = pytest_run(both, "--deadheat=smoke")
     assert "6 passed" in printed
-    assert "Name (time in us)" in printed
+    assert "Name (time in " in printed
+
+
+TRACED = """
+import json, os, time
+import deadheat
+undisturbed = deadheat.race
+def traced(*arguments, **settings):
+    begun = time.monotonic()
+    result = undisturbed(*arguments, **settings)
+    with open("spans", "a") as spans:
+        spans.write(json.dumps([begun, time.monotonic(), os.getpid()]) + "\\n")
+    return result
+deadheat.race = traced
+"""
+
+
+def test_races_of_two_xdist_processes_take_place_one_after_the_other(pytest_run, tmp_path):
+    pytest.importorskip("xdist")
+    (tmp_path / "conftest.py").write_text(TRACED)
+    printed = pytest_run(TESTS, "--deadheat=full", "--junit-xml=junit.xml", "-n", "2")
+    assert "1 failed, 4 passed" in printed
+    assert "deadheat.TooSlow: 'slow' is slower than 'fast' by" in printed
+    assert "test_it.py::test_open: " in printed
+    assert (tmp_path / "junit.xml").read_text().count('name="deadheat"') == 4
+    spans = [json.loads(line) for line in (tmp_path / "spans").read_text().splitlines()]
+    assert len(spans) == 4
+    assert len({process for _, _, process in spans}) == 2
+    spans.sort()
+    assert all(end <= begun for (_, end, _), (begun, _, _) in pairwise(spans))
+
+
+MANNERS = """
+import unittest
+import pytest
+@pytest.fixture(scope="module")
+def table(): return list(range(100))
+@pytest.fixture(params=["up", "down"])
+def way(request): return request.param
+def test_of_a_wider_scope(race, table, way):
+    race(lambda: sorted(table), lambda: sorted(table), max_replicates=4, blocks=2).not_slower("9%")
+class TestUnit(unittest.TestCase):
+    @pytest.fixture(autouse=True)
+    def has_race(self, race): self.race = race
+    def test_unit(self):
+        self.race(sum, len, input=lambda seed: range(9), max_replicates=4, blocks=2).not_slower()
+"""
+
+
+@pytest.mark.skipif(
+    sys.implementation.name == "pypy" and sys.implementation.version < (8,),
+    reason="functions with variables around them do not travel under PyPy 7.3",
+)
+def test_races_in_classes_of_unittest_and_with_fixtures_and_parameters(pytest_run, tmp_path):
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --deadheat=full\n")
+    printed = pytest_run(MANNERS, "-v")
+    assert "3 passed" in printed
+    assert "test_of_a_wider_scope[down] PASSED" in printed
+
+
+@pytest.mark.parametrize("option", ["--collect-only", "--benchmark-only", "--deadheat=off"])
+def test_what_runs_no_tests_races_none(pytest_run, tmp_path, option):
+    if option == "--benchmark-only":
+        pytest.importorskip("pytest_benchmark")
+    (tmp_path / "conftest.py").write_text(TRACED)
+    printed = pytest_run(TESTS + MANNERS, "--deadheat=full", option)
+    assert "error" not in printed.lower()
+    assert not (tmp_path / "spans").exists()

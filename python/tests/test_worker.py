@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from conftest import environment
 
+from deadheat import _worker
+
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="Linux alone")
 # Contenders that say in a file when they are called.
 TRACED = """
@@ -201,7 +203,7 @@ import subprocess
 def f():
     global left
     left = subprocess.Popen(["sleep", "300"])
-    open("pid", "w").write(str(left.pid))
+    with open("pid", "w") as file: file.write(str(left.pid))
 """)
     spoken.heard()
     spoken.prepare("f")
@@ -251,9 +253,9 @@ def test_a_worker_that_hangs_in_c_ends_with_deadheat(tmp_path):
 import ctypes, os, deadheat
 @deadheat.benchmark
 def f():
-    open("hanging", "w").write(str(os.getpid()))
-    # Holds the interpreter as it never comes back to it.
-    ctypes.PyDLL(None).pause()
+    with open("hanging", "w") as file: file.write(str(os.getpid()))
+    # Holds the interpreter as it never comes back to it. PyPy has none that holds it.
+    getattr(ctypes, "PyDLL", ctypes.CDLL)(None).pause()
 deadheat.suite()
 """
     (tmp_path / "bench_it.py").write_text(hangs)
@@ -461,16 +463,31 @@ def test_two_interpreters_share_a_hash_seed_in_a_race(tmp_path):
 
 
 def test_an_environment_without_the_package_is_told(tmp_path):
-    (tmp_path / "bench_it.py").write_text("import deadheat_that_is_not_there\n")
+    (tmp_path / "bench_it.py").write_text("import deadheat\n")
     done = subprocess.run(
-        [sys.executable, "-m", "deadheat", "bench", f"{sys.executable} bench_it.py"],
+        # Nothing of this process's environment and no packages that were installed.
+        [sys.executable, "-m", "deadheat", "bench", f"{sys.executable} -I -S bench_it.py"],
         cwd=tmp_path,
         env=environment(),
         capture_output=True,
         text=True,
     )
     assert done.returncode != 0
-    assert "No module named 'deadheat_that_is_not_there'" in done.stderr
+    assert f"'{sys.executable}' ended its process with exit code 1" in done.stderr
+    assert "a Python without the package deadheat" in done.stderr
+
+
+def test_a_file_with_line_ends_of_windows_is_raced(tmp_path):
+    text = "import deadheat\r\n@deadheat.benchmark\r\ndef f(): pass\r\ndeadheat.suite()\r\n"
+    (tmp_path / "bench_it.py").write_bytes(text.encode())
+    done = subprocess.run(
+        [sys.executable, "bench_it.py", *FEW],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+    )
+    assert "'f' was measured alone" in done.stdout, done.stderr
 
 
 def test_what_returns_a_coroutine_and_is_not_async_is_refused(worker):
@@ -479,3 +496,64 @@ def test_what_returns_a_coroutine_and_is_not_async_is_refused(worker):
     spoken.prepare("f")
     said = spoken.ask("smoke", seed=1)["failed"]["problem"]["panicked"]
     assert "must be awaited" in said
+
+
+class Simulated(_worker.Session):
+    """A session whose one contender takes what is said, by the nanoseconds that have passed."""
+
+    def __init__(self, call_ns):
+        super().__init__(None, {})
+        self.passed, self.calls, self.call_ns = 0, 0, call_ns
+
+    def make_input(self, seed):
+        self.passed += 5_000_000
+
+    def sample(self, number, iterations):
+        took = iterations * self.call_ns(self.passed)
+        self.passed += took
+        self.calls += iterations
+        return [took]
+
+
+@pytest.mark.parametrize(
+    ("call_ns", "least", "most"),
+    [
+        (lambda passed: 25_000, 0.3, 0.4),
+        (lambda passed: 25_000 if passed < 250e6 else 2_000, 0.5, 0.6),
+        (lambda passed: 25_000 - passed // 100_000, 2.0, 2.1),
+        (lambda passed: 400_000_000, 0.8, 0.9),
+        (lambda passed: 3_000_000_000, 3.0, 3.1),
+    ],
+    ids=["at once", "late", "never", "long", "longer than the bound"],
+)
+def test_a_jit_is_warm_when_calls_got_no_faster_for_half_of_the_time(
+    monkeypatch, call_ns, least, most
+):
+    session = Simulated(call_ns)
+    monkeypatch.setattr(_worker, "perf_counter_ns", lambda: session.passed)
+    session.compile_all(1, [0], 1)
+    assert least * 1e9 <= session.passed <= most * 1e9
+
+
+@pytest.mark.parametrize(
+    ("call_ns", "cached_from", "least", "most"),
+    [(5_000, 0, 30, 60), (5_000, 1_024, 1_024, 1_050), (5_000_000, 1_024, 10, 10)],
+    ids=["specialised", "cached", "cached too late"],
+)
+def test_short_functions_are_called_until_the_interpreter_keeps_their_names(
+    monkeypatch, call_ns, cached_from, least, most
+):
+    session = Simulated(lambda passed: call_ns)
+    monkeypatch.setattr(_worker, "OPCACHE_CALLS", cached_from)
+    session.specialise_all(1, [0], 10)
+    assert least <= session.calls <= most
+
+
+def test_where_there_is_a_jit_the_pilot_and_every_process_warm_up_for_it(worker, tmp_path):
+    spoken = worker("import deadheat._worker\ndeadheat._worker.HAS_JIT = True\n" + TRACED)
+    spoken.heard()
+    spoken.prepare("traced")
+    assert spoken.ask("calibrate", seed=3, least_ns=1_000)["calibrated"]["iterations"] >= 1
+    inputs = (tmp_path / "log").read_text().count("input ")
+    assert inputs >= 3
+    assert spoken.ask("warm_up", seed=4, order=[1, 0], iterations=3)["warm"]["rounds"] >= 2

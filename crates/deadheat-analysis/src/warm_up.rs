@@ -1,26 +1,90 @@
 //! Warm-up that was not over when counting began, seen in launches whose repetitions were recorded
-//! one by one.
+//! one by one, and in the blocks of interpreters.
 
-use deadheat_model::{Benchmark, ContenderId, LogRatio, Metric, Samples, Warning};
-use deadheat_stats::summary::median_in_place;
+use deadheat_model::{Benchmark, BlockSpan, ContenderId, LogRatio, Metric, Samples, Warning};
+use deadheat_stats::MIN_REPLICATES_FOR_VERDICT;
+use deadheat_stats::summary::{median, median_in_place};
 
 /// Launches below which nothing is said: of six replicates, two of each side.
 const FEWEST_LAUNCHES: usize = 24;
 /// The share of launches that must differ in one direction. Of 24 without any warm-up that many do
 /// in 2 of 100 benchmarks, of more launches in fewer, and few of those by more than the margin.
 const MOST_LAUNCHES: f64 = 0.75;
+/// Blocks of an interpreter's replicate below which no step is looked for: one in each quarter.
+const FEWEST_BLOCKS: usize = 4;
+/// The share of replicates that must have a step. Where nothing but chance orders the four samples
+/// that there are at least, one in six has one, and five of six in 1 of 1,500 benchmarks. A mean
+/// over replicates with its interval missed steps of 17 % in all of six, two of which the machine
+/// had slowed down by half.
+const MOST_REPLICATES: f64 = 0.75;
 
-/// The doubt that the first repetitions counted were still warming up: they differ from those
-/// behind them, in most launches and by more than the margin.
+/// The doubt that what was counted first was still warming up: in launches of a harness it differs
+/// from what is behind it, and in processes of an interpreter it is slower than what is last, by
+/// more than the margin.
 pub(crate) fn doubt(
     benchmark: &Benchmark,
     samples: &Samples,
     candidate: ContenderId,
     margin: f64,
 ) -> Option<Warning> {
-    if !benchmark.is_compiled_in_each_process() {
+    if benchmark.is_compiled_in_each_process() {
+        repetitions_differ(samples, candidate, margin)
+    } else if benchmark.is_interpreted() && benchmark.calls_functions() {
+        let sides = [ContenderId::BASELINE, candidate];
+        let steps = sides.iter().filter_map(|side| step(samples, *side, margin));
+        let largest = steps.max_by(f64::total_cmp)?;
+        Some(Warning::StillWarming {
+            change: LogRatio(largest).change(),
+        })
+    } else {
+        None
+    }
+}
+
+/// The step of a contender whose code was compiled or specialised while it was counted: the
+/// median over replicates, as a log-ratio, of the first quarter of the blocks to the last. `None`
+/// unless most replicates have a step beyond the margin: three quarters of the samples in the
+/// first quarter of their blocks are slower than three quarters of those in the last.
+fn step(samples: &Samples, contender: ContenderId, margin: f64) -> Option<f64> {
+    let column = samples.column(&Metric::Wall)?;
+    let all = samples.samples();
+    let margin = LogRatio::from_change(margin).0;
+    let (mut steps, mut clear) = (Vec::new(), 0);
+    for replicate in samples
+        .blocks()
+        .chunk_by(|one, next| one.replicate == next.replicate)
+    {
+        if replicate.len() < FEWEST_BLOCKS {
+            continue;
+        }
+        let quartiles = |blocks: &[BlockSpan]| {
+            let places = blocks.iter().flat_map(|b| b.first..b.first + b.len);
+            let own = places.filter(|at| all[*at].contender == contender);
+            let mut times: Vec<f64> = own
+                .map(|at| column[at] / all[at].iterations as f64)
+                .collect();
+            times.sort_by(f64::total_cmp);
+            // Of two samples those are both.
+            let aside = times.len().checked_sub(1)? / 4;
+            let (low, high) = (times[aside], times[times.len() - 1 - aside]);
+            (low > 0.0).then_some((low.ln(), median(&times)?.ln(), high.ln()))
+        };
+        let quarter = replicate.len() / 4;
+        let first = quartiles(&replicate[..quarter]);
+        let last = quartiles(&replicate[replicate.len() - quarter..]);
+        if let Some((first, last)) = first.zip(last) {
+            steps.push(first.1 - last.1);
+            clear += usize::from(first.0 - last.2 > margin);
+        }
+    }
+    let most = clear as f64 >= MOST_REPLICATES * steps.len() as f64;
+    if steps.len() < MIN_REPLICATES_FOR_VERDICT || !most {
         return None;
     }
+    median_in_place(&mut steps)
+}
+
+fn repetitions_differ(samples: &Samples, candidate: ContenderId, margin: f64) -> Option<Warning> {
     let mut found = first_repetitions(samples, candidate);
     let slower = found.iter().filter(|ratio| **ratio > 0.0).count();
     let most = MOST_LAUNCHES * found.len() as f64;
@@ -73,7 +137,9 @@ fn first_repetitions(samples: &Samples, candidate: ContenderId) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deadheat_model::{BlockRecord, Contender, Harness, HarnessCalls, Sample, Workload};
+    use deadheat_model::{
+        BlockRecord, Contender, Harness, HarnessCalls, Program, Sample, WorkerCalls, Workload,
+    };
 
     fn benchmark(harness: Harness) -> Benchmark {
         let contender = |name: &str| Contender {
@@ -147,5 +213,87 @@ mod tests {
         assert_eq!(doubt_of(Harness::Jmh, 5, |_| 1.5), None);
         assert_eq!(doubt_of(Harness::GoogleBenchmark, 6, |_| 1.5), None);
         assert_eq!(doubt_of(Harness::Jmh, 0, |_| 1.5), None);
+    }
+
+    /// The doubt about replicates of 12 blocks in workers of this program. A sample of the
+    /// contender takes so many times its time, by replicate, block and contender.
+    fn doubt_of_workers(
+        program: &str,
+        replicates: u32,
+        longer: impl Fn(u32, u32, u8) -> f64,
+    ) -> Option<Warning> {
+        let contender = |name: &str| Contender {
+            name: name.to_owned(),
+            workload: Workload::Worker(Box::new(WorkerCalls {
+                program: Program {
+                    executable: program.into(),
+                    ..Program::default()
+                },
+                ..WorkerCalls::default()
+            })),
+        };
+        let benchmark = Benchmark {
+            contenders: vec![contender("old"), contender("new")],
+            ..Benchmark::default()
+        };
+        let mut samples = Samples::new(vec![Metric::Wall]);
+        for replicate in 0..replicates {
+            for index in 0..12 {
+                let order = [0u8, 1, 1, 0];
+                let scatter = 1.0 + 0.01 * f64::from((7 * replicate + 5 * index) % 6);
+                let sample = |contender| Sample {
+                    contender: ContenderId(contender),
+                    flags: deadheat_model::Flags::NONE,
+                    exit_code: None,
+                    iterations: 10,
+                };
+                let time = |contender| 1000.0 * scatter * longer(replicate, index, contender);
+                let block = BlockRecord {
+                    replicate,
+                    index,
+                    samples: order.map(sample).to_vec(),
+                    values: order.map(time).to_vec(),
+                    ..BlockRecord::default()
+                };
+                samples.push(&block).unwrap();
+            }
+        }
+        doubt(&benchmark, &samples, ContenderId(1), 0.01)
+    }
+
+    #[test]
+    fn a_step_of_one_contender_in_most_replicates_of_an_interpreter_is_told() {
+        // In one of eight replicates the code was compiled before it was counted; in another the
+        // machine was slow for a while.
+        let steps = |replicate, index, contender| match (replicate, contender) {
+            (0, _) | (_, 0) => 1.0,
+            (1, _) if index < 7 => 3.0,
+            _ if index < 5 + replicate % 3 => 1.5,
+            _ => 1.0,
+        };
+        let found = doubt_of_workers("bin/pypy3", 8, steps);
+        let Some(Warning::StillWarming { change }) = found else {
+            panic!("{found:?}");
+        };
+        assert!((change - 0.5).abs() < 0.03, "{change}");
+        assert_eq!(doubt_of_workers("target/bench", 8, steps), None);
+        assert_eq!(doubt_of_workers("bin/pypy3", 5, steps), None);
+    }
+
+    #[test]
+    fn no_step_is_told_of_scatter_of_few_slow_samples_of_one_replicate_and_of_what_slows_down() {
+        let of = |longer: fn(u32, u32, u8) -> f64| doubt_of_workers("bin/python3", 8, longer);
+        assert_eq!(of(|_, _, _| 1.0), None);
+        assert_eq!(of(|_, index, _| if index == 0 { 9.0 } else { 1.0 }), None);
+        assert_eq!(
+            of(|replicate, index, _| if replicate == 3 && index < 6 {
+                9.0
+            } else {
+                1.0
+            }),
+            None
+        );
+        assert_eq!(of(|_, index, _| 1.0 + f64::from(index) / 50.0), None);
+        assert_eq!(of(|_, index, _| if index < 6 { 1.005 } else { 1.0 }), None);
     }
 }

@@ -142,8 +142,7 @@ pub enum FunctionError {
         ended: String,
         /// The beginning of its output.
         printed: String,
-        /// The harness it belongs to, and how that is raced, where it is known by
-        /// what it says.
+        /// What it is instead, and how that is raced, where it is known by what it says.
         instead: Option<&'static str>,
     },
     /// The process says what no worker says.

@@ -255,10 +255,10 @@ named! {
             /// Nanoseconds of a call.
             ns: f64,
         } = "optimised-away",
-        /// The first repetitions counted of launches differ from those behind them, so that the
-        /// benchmark was still warming up.
+        /// The first repetitions counted of launches differ from those behind them, or the first
+        /// blocks of an interpreter from the last, so that the benchmark was still warming up.
         StillWarming {
-            /// Relative change from those behind them.
+            /// Relative change from those behind them, or from the last.
             change: f64,
         } = "still-warming",
         /// The command is so short that starting the process dominates.

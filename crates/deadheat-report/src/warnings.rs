@@ -541,11 +541,20 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
                 _ => "Pass its input through black_box, and return its result.",
             }
         ),
-        Warning::StillWarming { change: by } => format!(
-            "The first iterations counted differ from those behind them by {}, so the benchmark was \
-             still warming up. docs/suites.md says how to give JMH longer for that.",
-            change(*by)
-        ),
+        Warning::StillWarming { change: by } => match source {
+            Source::Programs => format!(
+                "The first quarter of the samples of a process differs from the last by {}, so the \
+                 interpreter was still compiling or specialising the code. More blocks in a \
+                 replicate (--blocks) give that less weight.",
+                change(*by)
+            ),
+            _ => format!(
+                "The first iterations counted differ from those behind them by {}, so the \
+                 benchmark was still warming up. docs/suites.md says how to give JMH longer for \
+                 that.",
+                change(*by)
+            ),
+        },
         Warning::ShortCommand { median_ns } => format!(
             "The slower command takes only {}, so starting the process is a large part of what \
              is timed. Give it more work, and leave out -S, which starts a shell as well.",

@@ -114,7 +114,7 @@ pub fn inspect(
                 return listed(harness);
             }
             if let FunctionError::Neither { instead, .. } = &mut cause {
-                *instead = stderr_tail.as_deref().and_then(other_harness);
+                *instead = stderr_tail.as_deref().and_then(known_by);
             }
             Err(failure(cause, stderr_tail))
         }
@@ -202,9 +202,13 @@ fn wait_error(cause: FunctionError) -> WaitError {
     WaitError::Cause { worker: 0, cause }
 }
 
-/// The harness that complains in these words of an argument it does not know,
-/// and how its benchmarks are raced.
-fn other_harness(words: &str) -> Option<&'static str> {
+/// What a program is that says these words and no hello, and how its benchmarks are raced.
+fn known_by(words: &str) -> Option<&'static str> {
+    if words.contains("No module named 'deadheat'") {
+        return Some(
+            "a Python without the package deadheat: install that there as well (docs/python.md)",
+        );
+    }
     (refuses(words) && words.contains("benchmark_list_tests")).then_some(
         "a benchmark or test of a harness that is not known here, such as libtest; those that are \
          known are in docs/suites.md",

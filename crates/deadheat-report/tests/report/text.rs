@@ -226,6 +226,17 @@ fn advice_for_a_recording_does_not_ask_for_more_launches() {
 }
 
 #[test]
+fn a_warm_up_that_was_not_over_is_told_in_words_for_what_was_raced() {
+    let warning = Warning::StillWarming { change: 0.31 };
+    let told = |source| warnings::sentence(&warning, source, Glyphs::Ascii);
+    let interpreter = told(Source::Programs);
+    assert!(interpreter.contains("by +31"), "{interpreter}");
+    assert!(interpreter.contains("(--blocks)"), "{interpreter}");
+    assert!(!interpreter.contains("JMH"), "{interpreter}");
+    assert!(told(Source::Harness).contains("JMH"));
+}
+
+#[test]
 fn every_ending_that_matters_has_a_sentence() {
     let told: Vec<String> = every_ending()
         .iter()
