@@ -22,7 +22,7 @@ use crate::worker::{
 /// Workers pay no attention to arguments.
 const LIST_TESTS: &str = "--benchmark_list_tests=true";
 /// A script whose arguments argparse reads refuses that one so: it may be one of pyperf.
-const REFUSED_BY_PYTHON: &str = "error: unrecognized arguments: --benchmark_list_tests";
+const REFUSED_BY_PYTHON: &str = "unrecognized arguments: --benchmark_list_tests";
 /// Bytes shown of what a program prints that is neither.
 const SHOWN: usize = 200;
 /// Bytes of the name of a benchmark or contender at most.

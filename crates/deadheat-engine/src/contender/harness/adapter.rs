@@ -210,15 +210,15 @@ impl Ask<'_> {
     }
 }
 
+/// The problem with an option that makes of a launch something else.
+pub(crate) const LEAVE_AWAY: &str =
+    "a race launches every benchmark by itself and reads all that it measures; leave this away";
+
 /// Refuses options that make of a launch something else than a measurement that is read here.
 pub(crate) fn refuse(arguments: &[String], options: &[&'static str]) -> Result<(), ArgumentError> {
     match options.iter().find(|it| value_of(arguments, it).is_some()) {
         None => Ok(()),
-        Some(refused) => {
-            let problem = "a race launches every benchmark by itself and reads all that it \
-                           measures; leave this away";
-            Err(ArgumentError::new(*refused, problem))
-        }
+        Some(refused) => Err(ArgumentError::new(*refused, LEAVE_AWAY)),
     }
 }
 

@@ -9,7 +9,8 @@ use std::path::Path;
 use deadheat_model::{Harness, Json, Object, RepetitionLength};
 
 use super::adapter::{
-    ArgumentError, Ask, HarnessAdapter, Question, Repetition, ResultsBy, Wishes, Yielded,
+    ArgumentError, Ask, HarnessAdapter, LEAVE_AWAY, Question, Repetition, ResultsBy, Wishes,
+    Yielded,
 };
 use super::launch_folder::LaunchFolder;
 use crate::command_failure::HarnessError;
@@ -150,13 +151,9 @@ impl HarnessAdapter for Pyperf {
 
     fn wishes(&self, arguments: &[String]) -> Result<Wishes, ArgumentError> {
         let given = |words: &Words| value_of(arguments, words).is_some();
-        let name = |words: &Words| words.iter().rev().find(|word| !word.is_empty()).copied();
-        let error =
-            |words: &Words, problem| ArgumentError::new(name(words).unwrap_or_default(), problem);
+        let error = |[_, long]: &Words, problem: &str| ArgumentError::new(*long, problem);
         if let Some(words) = REFUSED.iter().find(|words| given(words)) {
-            let problem = "a race launches every benchmark by itself and reads all that it \
-                           measures; leave this away";
-            return Err(error(words, problem));
+            return Err(error(words, LEAVE_AWAY));
         }
         if let Some((words, instead)) = INSTEAD.iter().find(|(words, _)| given(words)) {
             return Err(error(words, instead));
@@ -265,8 +262,8 @@ impl HarnessAdapter for Pyperf {
         repetitions.collect()
     }
 
-    /// The first calls in a process make what others find made, and a launch takes some 0.2 s
-    /// anyway, as Python and pyperf start.
+    /// The first calls in a process make what others find made, and a launch takes some 0.15 s of a
+    /// core anyway, as Python and pyperf start.
     fn repetition_seconds(&self) -> f64 {
         0.010
     }
