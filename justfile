@@ -129,7 +129,7 @@ validate-suites *options:
 validate-peers *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin peers -- {{options}}
 
-# Races of Python beside pytest-benchmark, timeit and pyperf, the hash seed, two libraries at two versions, and what deadheat costs: some hour and a half, in as many sittings as one likes (python3 with venv, or PYTHON=…; the network); `just validate-python --quick` only tries it, `--fresh --only "pyperf loops"` makes a part anew
+# Races of Python beside pytest-benchmark, timeit and pyperf, the hash seed, two libraries at two versions, and what deadheat costs: some hour, in as many sittings as one likes (python3 with venv, or PYTHON=…; the network); `just validate-python --quick` only tries it, `--fresh --only "pyperf loops"` makes a part anew
 validate-python *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin python -- {{options}}
 

@@ -169,7 +169,7 @@ impl Cell {
     pub fn wanted(self, quick: bool) -> usize {
         let [same, more, hashed] = self.tool.races();
         let full = match (self.tool, self.case) {
-            (Tool::Bench, Case::Same) => 5,
+            (Tool::Bench, Case::Same) => 2,
             (Tool::Bench, _) => 1,
             (Tool::Cost, _) => 3,
             // One for every hash seed.
