@@ -5,11 +5,11 @@
 //! cargo run --release --manifest-path validation/Cargo.toml --bin python
 //! ```
 //!
-//! Writes `docs/validation/python.md` from `validation/data/python.jsonl`. Takes some hour and a
-//! half, on a machine that does nothing else, in as many sittings as one likes; needs Python with
-//! venv, which the variable `PYTHON` names, and the network for what pip installs. `--only "pyperf
-//! loops"` measures only what has these words as its tool, subject or case, `--races N` at most so
-//! many of each, and `--fresh` then forgets only these.
+//! Writes `docs/validation/python.md` from `validation/data/python.jsonl`. Takes some hour,
+//! on a machine that does nothing else, in as many sittings as one likes; needs Python with venv,
+//! which the variable `PYTHON` names, and the network for what pip installs. `--only "pyperf loops"`
+//! measures only what has these words as its tool, subject or case, `--races N` at most so many of
+//! each, and `--fresh` then forgets only these.
 
 mod cell;
 mod cost;
