@@ -107,8 +107,8 @@ impl Tool {
     fn races(self) -> [usize; 3] {
         match self {
             Self::Deadheat => [40, 20, 20],
-            Self::PytestBenchmark | Self::Timeit => [6, 3, 10],
-            Self::Pyperf => [1, 1, 3],
+            Self::PytestBenchmark | Self::Timeit => [3, 2, 4],
+            Self::Pyperf => [1, 1, 1],
             Self::Bench | Self::Cost => [0; 3],
         }
     }
