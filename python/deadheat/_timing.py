@@ -185,8 +185,8 @@ class Contender:
             last, steps, each = inputs.pop(), repeat(None, 0), iter(inputs)
         else:
             last, steps, each = given, repeat(None, rounds), repeat(None, rest)
-        # Before the calls, not after them: a call that finds the last answer still there works in
-        # other memory than the one before, and the first of a block in new pages of the system.
+        # A call that finds its last answer still there works in other memory than the one before,
+        # and the first of a block in new pages of the system.
         self.kept = None
         before = self._tools.around()
         cpu = thread_time_ns()

@@ -142,7 +142,7 @@ pub enum FunctionError {
         ended: String,
         /// The beginning of its output.
         printed: String,
-        /// What it is instead, and how that is raced, where it is known by what it says.
+        /// The kind of program that it is instead, and how that is raced, where its words tell.
         instead: Option<&'static str>,
     },
     /// The process says what no worker says.

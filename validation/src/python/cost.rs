@@ -93,7 +93,7 @@ const RACE: (&str, f64) = ("loops", 2.0);
 ///
 /// # Errors
 ///
-/// What went wrong.
+/// The problem, in a sentence.
 pub fn measure(cell: Cell, setting: &Setting) -> Result<Value, String> {
     let file = setting.source(&format!("{}.py", cell.subject));
     let said = text_of(setting.tool().arg(&file), &[0])?;

@@ -21,7 +21,7 @@ pub const THRESHOLD: f64 = 0.5;
 ///
 /// # Errors
 ///
-/// What went wrong, in the tool's words.
+/// The problem, in the tool's words.
 pub fn race(cell: Cell, repeat: usize, setting: &Setting) -> Result<Value, String> {
     let modules = ["itself", cell.case.module()];
     let told = match cell.tool {
@@ -45,7 +45,7 @@ pub fn race(cell: Cell, repeat: usize, setting: &Setting) -> Result<Value, Strin
 ///
 /// # Errors
 ///
-/// What went wrong, in timeit's words.
+/// The problem, in timeit's words.
 pub fn under_hash_seed(cell: Cell, seed: usize, setting: &Setting) -> Result<Value, String> {
     let mut python = setting.tool();
     python.env("PYTHONHASHSEED", seed.to_string());

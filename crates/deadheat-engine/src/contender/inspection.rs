@@ -202,7 +202,7 @@ fn wait_error(cause: FunctionError) -> WaitError {
     WaitError::Cause { worker: 0, cause }
 }
 
-/// What a program is that says these words and no hello, and how its benchmarks are raced.
+/// The kind of a program that says these words and no hello, and how its benchmarks are raced.
 fn known_by(words: &str) -> Option<&'static str> {
     if words.contains("No module named 'deadheat'") {
         return Some(

@@ -252,6 +252,17 @@ pub(crate) struct Yielded {
 }
 
 impl Yielded {
+    /// The text of a report, or the error that this harness wrote none.
+    pub(crate) fn report(&self, harness: Harness) -> Result<&str, HarnessError> {
+        if self.text.trim().is_empty() {
+            return Err(HarnessError::NoReport {
+                harness,
+                stderr_tail: self.stderr_tail.clone(),
+            });
+        }
+        Ok(&self.text)
+    }
+
     /// The content of a file.
     pub(crate) fn file(&self, path: &Path) -> Option<&str> {
         let mut files = self.files.iter();

@@ -204,7 +204,7 @@ impl<'a> HarnessContenders<'a> {
         self.launcher.launch(&launch).map(|_| ())
     }
 
-    /// What all launches of a replicate have in common.
+    /// Draws what all launches of a replicate share.
     fn drawn(&self, block: &Block) -> Drawn {
         let place = [block.benchmark as u64, u64::from(block.replicate), 0];
         let mut draw = self.launcher.stream(Purpose::PathPadding, place);

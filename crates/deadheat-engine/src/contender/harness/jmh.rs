@@ -183,13 +183,7 @@ impl HarnessAdapter for Jmh {
         ask: &Ask<'_>,
         yielded: &Yielded,
     ) -> Result<Vec<Repetition>, HarnessError> {
-        let text = &yielded.text;
-        if text.trim().is_empty() {
-            return Err(HarnessError::NoReport {
-                harness: Harness::Jmh,
-                stderr_tail: yielded.stderr_tail.clone(),
-            });
-        }
+        let text = yielded.report(Harness::Jmh)?;
         let garbled = || HarnessError::garbled(Harness::Jmh, text);
         let report = Json::parse(text);
         let rows = report.as_ref().and_then(Json::as_list);

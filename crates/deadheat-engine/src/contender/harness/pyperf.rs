@@ -228,13 +228,7 @@ impl HarnessAdapter for Pyperf {
         ask: &Ask<'_>,
         yielded: &Yielded,
     ) -> Result<Vec<Repetition>, HarnessError> {
-        let text = &yielded.text;
-        if text.trim().is_empty() {
-            return Err(HarnessError::NoReport {
-                harness: Harness::Pyperf,
-                stderr_tail: yielded.stderr_tail.clone(),
-            });
-        }
+        let text = yielded.report(Harness::Pyperf)?;
         let garbled = || HarnessError::garbled(Harness::Pyperf, text);
         let report = Json::parse(text).ok_or_else(garbled)?;
         let suite = report.as_object().ok_or_else(garbled)?;
