@@ -1,25 +1,34 @@
 //! Where the pages of programs lie in memory, drawn per replicate.
 
-use std::cell::Cell;
-use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Read};
-use std::os::unix::fs::MetadataExt;
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{File, Metadata, metadata, read_link, read_to_string};
+use std::io;
+use std::iter;
+use std::ops::Range;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 #[cfg(target_os = "linux")]
 use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
+use nix::unistd::{Pid, SysconfVar, sysconf};
 use rand_core::Rng;
 
 use crate::random::{below, shuffle};
 
-/// Bytes from the start of a program whose pages are drawn anew; debug information lies at the end.
+/// Bytes from the start of a program that are read back where nobody knows which it uses; debug
+/// information lies at the end.
 const REDRAWN: u64 = 16 << 20;
 
 /// The most pages that are read back at once; their number is drawn.
 const PIECE: u64 = 64;
 const PAGE: u64 = 4096;
+/// Bytes of an entry of `/proc/PID/pagemap`.
+const ENTRY: u64 = 8;
+
+/// A file, by its device and its inode.
+type FileId = (u64, u64);
 
 /// The longest that reading pages back may take; where it takes longer once, they stay.
 const SLOW: Duration = Duration::from_millis(100);
@@ -31,13 +40,31 @@ const SLOW: Duration = Duration::from_millis(100);
 /// to 3 % for as long as neither was dropped, always the same way round; two names of one file did not
 /// differ. To drop the files and read each from its start is no draw: the system gives back the very pages
 /// that it took, and the copies differed as before.
+///
+/// Most pages of a program of 5 MB would be read back for nothing, which took two of them 12 ms in every
+/// replicate. Of programs that processes were seen to run, those that they had mapped are read back; others
+/// come when they are asked for.
 #[derive(Debug, Default)]
 pub(crate) struct PageDraws {
+    /// Where the pages of files begin that processes had mapped.
+    used: RefCell<BTreeMap<FileId, BTreeSet<u64>>>,
     /// True once the disk was found too slow.
     given_up: Cell<bool>,
 }
 
 impl PageDraws {
+    /// Takes down which pages of its executable this process has mapped. Where the system does not
+    /// tell, all of the file is read back.
+    pub(crate) fn note_used(&self, pid: Pid) {
+        if let Ok((file, pages)) = mapped_pages(pid) {
+            self.used
+                .borrow_mut()
+                .entry(file)
+                .or_default()
+                .extend(pages);
+        }
+    }
+
     /// Has the pages of these programs placed anew: drops them from the page cache and reads them back
     /// in pieces of drawn sizes, in an order drawn from `rng` among the pieces of all of them. Programs of one
     /// file share their pages, and so there is nothing to be drawn for them alone.
@@ -52,64 +79,141 @@ impl PageDraws {
         if self.given_up.get() {
             return;
         }
-        let open = |path: &Path| -> io::Result<((u64, u64), File)> {
+        let open = |path: &Path| -> io::Result<(FileId, (File, u64))> {
             let file = File::open(path)?;
             let about = file.metadata()?;
-            Ok(((about.dev(), about.ino()), file))
+            Ok((id_of(&about), (file, about.len())))
         };
         let files: Result<BTreeMap<_, _>, _> = programs.into_iter().map(open).collect();
-        let files: Vec<File> = match files {
-            Ok(files) if files.len() > 1 => files.into_values().collect(),
+        let files = match files {
+            Ok(files) if files.len() > 1 => files,
             _ => return,
         };
+        let used = self.used.borrow();
         let mut pieces = Vec::new();
-        for (index, file) in files.iter().enumerate() {
-            let length = file.metadata().map_or(0, |about| about.len());
-            let of_file = pieces_of(length.min(REDRAWN), rng).into_iter();
-            pieces.extend(of_file.map(|(start, size)| (index, start, size)));
+        for (id, (file, length)) in &files {
             drop_pages(file);
+            let read_back = match used.get(id) {
+                Some(pages) => joined(pages),
+                None => iter::once(0..(*length).min(REDRAWN)).collect(),
+            };
+            for range in read_back {
+                pieces.extend(pieces_of(range, rng).into_iter().map(|piece| (file, piece)));
+            }
         }
         shuffle(rng, &mut pieces);
         let begun = Instant::now();
-        for (index, start, size) in pieces {
-            ask_for(&files[index], start, size);
+        for (file, piece) in &pieces {
+            ask_for(file, piece);
         }
         // Until all of it is there.
-        for file in files {
-            let _ = io::copy(&mut file.take(REDRAWN), &mut io::sink());
+        let mut bytes = vec![0; (PIECE * PAGE) as usize];
+        for (file, piece) in &pieces {
+            let size = (piece.end - piece.start) as usize;
+            let _ = file.read_at(&mut bytes[..size], piece.start);
         }
         self.given_up.set(begun.elapsed() > SLOW);
     }
 }
 
-/// Beginnings and sizes of pieces that cover so many bytes.
-fn pieces_of(length: u64, rng: &mut impl Rng) -> Vec<(u64, u64)> {
+fn id_of(about: &Metadata) -> FileId {
+    (about.dev(), about.ino())
+}
+
+/// Pieces that cover these bytes, which begin with a page, in ascending order.
+fn pieces_of(range: Range<u64>, rng: &mut impl Rng) -> Vec<Range<u64>> {
     let mut pieces = Vec::new();
-    let mut start = 0;
-    while start < length {
-        let size = (1 + below(rng, PIECE)) * PAGE;
-        pieces.push((start, size));
-        start += size;
+    let mut start = range.start;
+    while start < range.end {
+        let end = range.end.min(start + (1 + below(rng, PIECE)) * PAGE);
+        pieces.push(start..end);
+        start = end;
     }
     pieces
 }
 
+/// The executable of a process, and where the pages of it begin that the process has mapped.
+///
+/// A bit in an entry of `/proc/PID/pagemap` says so, for which one needs no privilege. The system maps
+/// pages around one that was missing, so that these are more than were touched.
+///
+/// # Errors
+///
+/// Where `/proc` does not tell, and where pages have another size.
+fn mapped_pages(pid: Pid) -> io::Result<(FileId, Vec<u64>)> {
+    if sysconf(SysconfVar::PAGE_SIZE)? != Some(PAGE as i64) {
+        return Err(io::ErrorKind::Unsupported.into());
+    }
+    let executable = format!("/proc/{pid}/exe");
+    let (file, path) = (id_of(&metadata(&executable)?), read_link(&executable)?);
+    let maps = read_to_string(format!("/proc/{pid}/maps"))?;
+    let entries = File::open(format!("/proc/{pid}/pagemap"))?;
+    let mut mapped = Vec::new();
+    for line in maps
+        .lines()
+        .filter(|line| Path::new(mapped_file(line)) == path)
+    {
+        let (addresses, offset) = addresses_and_offset(line).ok_or(io::ErrorKind::InvalidData)?;
+        let mut bytes = vec![0; ((addresses.end - addresses.start) / PAGE * ENTRY) as usize];
+        entries.read_exact_at(&mut bytes, addresses.start / PAGE * ENTRY)?;
+        let entries = bytes.chunks_exact(ENTRY as usize);
+        let pages = (offset..).step_by(PAGE as usize).zip(entries);
+        let present = |entry: &[u8]| {
+            entry
+                .try_into()
+                .is_ok_and(|entry| u64::from_ne_bytes(entry) >> 63 == 1)
+        };
+        mapped.extend(
+            pages
+                .filter(|(_, entry)| present(entry))
+                .map(|(page, _)| page),
+        );
+    }
+    Ok((file, mapped))
+}
+
+/// The ranges of bytes that these pages are, adjoining ones as one.
+fn joined(pages: &BTreeSet<u64>) -> Vec<Range<u64>> {
+    let mut ranges: Vec<Range<u64>> = Vec::new();
+    for page in pages {
+        match ranges.last_mut() {
+            Some(range) if range.end == *page => range.end += PAGE,
+            _ => ranges.push(*page..page + PAGE),
+        }
+    }
+    ranges
+}
+
+/// The file that a line of `/proc/PID/maps` is of; empty where it is of none.
+fn mapped_file(line: &str) -> &str {
+    line.splitn(6, ' ').nth(5).unwrap_or_default().trim_start()
+}
+
+/// The addresses of a line of `/proc/PID/maps`, and where in the file they begin.
+fn addresses_and_offset(line: &str) -> Option<(Range<u64>, u64)> {
+    let hexadecimal = |word: &str| u64::from_str_radix(word, 16).ok();
+    let mut words = line.split(' ');
+    let (start, end) = words.next()?.split_once('-')?;
+    let offset = hexadecimal(words.nth(1)?)?;
+    Some((hexadecimal(start)?..hexadecimal(end)?, offset))
+}
+
 /// Has a piece of a file read, without waiting for it, so that the disk has all of them at once.
 #[cfg(target_os = "linux")]
-fn ask_for(file: &File, start: u64, size: u64) {
-    let (start, size) = (start as i64, size as i64);
+fn ask_for(file: &File, piece: &Range<u64>) {
+    let (start, size) = (piece.start as i64, (piece.end - piece.start) as i64);
     let _ = posix_fadvise(file, start, size, PosixFadviseAdvice::POSIX_FADV_WILLNEED);
 }
 
 #[cfg(not(target_os = "linux"))]
-fn ask_for(_: &File, _: u64, _: u64) {}
+fn ask_for(_: &File, _: &Range<u64>) {}
 
 #[cfg(target_os = "linux")]
 fn drop_pages(file: &File) {
-    // What is not on the disk yet is not dropped.
+    // What is not on the disk yet is not dropped. A part of a file would keep those of its pages that
+    // the system holds in one piece with others; no length means to the end.
     let _ = file.sync_data();
-    let first = REDRAWN as i64;
-    let _ = posix_fadvise(file, 0, first, PosixFadviseAdvice::POSIX_FADV_DONTNEED);
+    let _ = posix_fadvise(file, 0, 0, PosixFadviseAdvice::POSIX_FADV_DONTNEED);
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -124,18 +228,19 @@ mod tests {
 
     #[test]
     fn pieces_cover_a_program_without_a_gap_and_are_drawn() {
-        let drawn = |seed| pieces_of(1_000_000, &mut stream(seed, Purpose::Pages, [0; 3]));
+        let of = |range, seed| pieces_of(range, &mut stream(seed, Purpose::Pages, [0; 3]));
+        let drawn = |seed| of(2 * PAGE..1_000_000, seed);
         for pieces in (0..20).map(drawn) {
-            let mut end = 0;
-            for (start, size) in pieces {
-                assert_eq!(start, end);
-                assert!(size % PAGE == 0 && (1..=PIECE).contains(&(size / PAGE)));
-                end += size;
+            let mut next = 2 * PAGE;
+            for piece in pieces {
+                assert_eq!(piece.start, next);
+                assert!((1..=PIECE).contains(&(piece.end - piece.start).div_ceil(PAGE)));
+                next = piece.end;
             }
-            assert!((1_000_000..1_000_000 + PIECE * PAGE).contains(&end));
+            assert_eq!(next, 1_000_000);
         }
         assert_ne!(drawn(1), drawn(2));
-        assert!(pieces_of(0, &mut stream(1, Purpose::Pages, [0; 3])).is_empty());
+        assert!(of(0..0, 1).is_empty());
     }
 
     #[test]
@@ -158,5 +263,46 @@ mod tests {
         redraw(&[paths[0].clone(), folder.clone()]);
         redraw(&[]);
         std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn adjoining_pages_are_read_as_one() {
+        let pages = BTreeSet::from([0, PAGE, 3 * PAGE, 4 * PAGE, 9 * PAGE]);
+        let ranges = [0..2 * PAGE, 3 * PAGE..5 * PAGE, 9 * PAGE..10 * PAGE];
+        assert_eq!(joined(&pages), ranges);
+        assert!(joined(&BTreeSet::new()).is_empty());
+    }
+
+    #[test]
+    fn lines_of_maps_tell_addresses_offset_and_file_whatever_its_name() {
+        let line = "55e4-55e8 r-xp 0001a000 fe:00 1835 /a folder/of (deleted) programs";
+        assert_eq!(addresses_and_offset(line), Some((0x55e4..0x55e8, 0x1a000)));
+        assert_eq!(mapped_file(line), "/a folder/of (deleted) programs");
+        let padded = "7ffc-7ffd rw-p 00000000 00:00 0                [stack]";
+        assert_eq!(mapped_file(padded), "[stack]");
+        let nameless = "7f00-7f01 rw-p 00000000 00:00 0";
+        assert_eq!(mapped_file(nameless), "");
+        for odd in [
+            "",
+            "no line",
+            "55e4 r-xp 0 fe:00 1 /x",
+            "55e4-xyz r-xp 0 fe:00 1 /x",
+        ] {
+            assert_eq!(addresses_and_offset(odd), None, "{odd}");
+        }
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_process_has_mapped_pages_of_its_executable() {
+        let draws = PageDraws::default();
+        draws.note_used(Pid::this());
+        let own = id_of(&metadata(std::env::current_exe().unwrap()).unwrap());
+        let used = draws.used.borrow();
+        assert!(used[&own].contains(&0), "its header");
+        assert!(used[&own].iter().all(|page| page % PAGE == 0));
+        // Of one that is not there nothing is known.
+        draws.note_used(Pid::from_raw(i32::MAX));
+        assert_eq!(used.len(), 1);
     }
 }

@@ -65,6 +65,9 @@ impl Workers<'_> {
         if layout.contenders.len() == 2 && pilot.blocks_ns.is_empty() {
             self.try_blocks(&mut team, position, &mut pilot)?;
         }
+        if layout.takes_turns() {
+            self.note_used_pages(&team);
+        }
         leave(team);
         Ok(Piloted { pilot, process_ns })
     }

@@ -170,6 +170,13 @@ impl<'a> Workers<'a> {
         ))
     }
 
+    /// Takes down which pages of their programs these have used, for the draws of replicates to come.
+    pub(super) fn note_used_pages(&self, team: &[WorkerSession]) {
+        for session in team {
+            self.page_draws.note_used(session.worker.pid());
+        }
+    }
+
     /// Places the pages of a replicate's programs anew. None of them may run.
     pub(super) fn redraw_pages(&self, position: RunPosition<'_>) {
         let program = |process_slot: &ProcessSlot| {

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use nix::sys::signal::SigSet;
 use nix::sys::wait::WaitStatus;
+use nix::unistd::Pid;
 
 use super::baton::{Baton, set_nonblocking};
 use super::pipes::{BATON_VARIABLE, Trace, VARIABLE};
@@ -216,7 +217,11 @@ impl WorkerProcess {
 
     /// Returns whether somebody stopped it.
     pub(super) fn is_stopped(&self) -> bool {
-        is_stopped(self.process.pid())
+        is_stopped(self.pid())
+    }
+
+    pub(crate) fn pid(&self) -> Pid {
+        self.process.pid()
     }
 
     /// Returns whether it waits for the baton; `None` when that cannot be known.
