@@ -93,6 +93,10 @@ validate-functions *options:
 validate-gate *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin gate -- {{options}}
 
+# Verdicts on quantiles of single calls, against themselves and with a longer tail: some ten minutes; `just validate-tails --quick` only tries it
+validate-tails *options:
+    cargo run --release --manifest-path validation/Cargo.toml --bin tails -- {{options}}
+
 # What else the machine tells of a sample, and what that is worth; the noise of 20 ms; a difference of 0.01 %: some eight minutes; `--only explained`, `spectrum` or `hundredth`, `--races N`; `--quick` only tries it
 validate-covariates *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin covariates -- {{options}}

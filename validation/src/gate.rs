@@ -17,7 +17,7 @@ use std::time::Instant;
 
 use deadheat_validation::bars::{Bar, Section, spread};
 use deadheat_validation::binomial::share_bounds;
-use deadheat_validation::load::Load;
+use deadheat_validation::load::in_every_weather;
 use deadheat_validation::machine::{cores, machine};
 use deadheat_validation::page::{Page, Question, is_quick};
 use deadheat_validation::programs;
@@ -212,12 +212,6 @@ fn one_slower(setting: &Setting) -> Section {
     });
     section.text += "\n";
     section
-}
-
-fn in_every_weather(mut measure: impl FnMut(&str)) {
-    measure("idle");
-    let _load = Load::on_every_core();
-    measure("loaded");
 }
 
 fn main() {

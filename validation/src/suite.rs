@@ -1,4 +1,4 @@
-//! The races that `functions` and `gate` run: a bench target like anybody's.
+//! The races that `functions`, `gate` and `tails` run: a bench target like anybody's.
 //!
 //! Both contenders of a race are of one type, so that they share their loop
 //! and not only what is called in it.
@@ -6,9 +6,9 @@
 use deadheat::suite::Benchmark;
 use deadheat_examples::utf8::{LENGTH, std_count, std_count_rev, text};
 use deadheat_validation::workloads::{
-    BRANCHY, GATED, LONG_PERCENTS, ONE_TEN_THOUSANDTH, ONE_THOUSANDTH, RACES_OF_ONE_PERCENT,
-    RACES_WITH_ITSELF, ROUNDS_WITH_THEMSELVES, Size, TWO_PERCENT, Visitor, branchy, gated, long,
-    long_steps, of_the_gate, one_percent, rounds, steps,
+    BRANCHY, GATED, LONG_PERCENTS, LONGER_TAIL, ONE_TEN_THOUSANDTH, ONE_THOUSANDTH,
+    RACES_OF_ONE_PERCENT, RACES_WITH_ITSELF, ROUNDS_WITH_THEMSELVES, Size, TWO_PERCENT, Visitor,
+    branchy, gated, long, long_steps, of_the_gate, one_percent, rounds, steps, tailed, with_tail,
 };
 
 /// Races a function against itself.
@@ -49,6 +49,14 @@ fn main() {
         for number in 0..GATED {
             let call = of_the_gate(number);
             WithItself(suite.benchmark(gated(number))).visit(call);
+        }
+        let tails = (0..RACES_WITH_ITSELF).map(|number| (tailed(number), 0.0));
+        for (name, percent) in tails.chain([(LONGER_TAIL.to_owned(), 10.0)]) {
+            suite
+                .benchmark(name)
+                .input(|seed| seed)
+                .baseline("tail", with_tail(0.0))
+                .candidate("other tail", with_tail(percent));
         }
         for (name, round) in [(ROUNDS_WITH_THEMSELVES, 0), (ONE_TEN_THOUSANDTH, 1)] {
             suite

@@ -1,11 +1,14 @@
 //! The functions that are raced: the same in the suite and in the process
 //! that measures them beside it.
 
+use std::cell::RefCell;
+use std::hash::{BuildHasher as _, RandomState};
 use std::hint::black_box;
 
 use deadheat_examples::busy_work::{
     STEPS_FOR_20_MILLISECONDS, STEPS_FOR_25_MICROSECONDS, mixing, with_percent,
 };
+use deadheat_examples::random::SplitMix64;
 
 /// Races of a function against one that does 1 % more.
 pub const RACES_OF_ONE_PERCENT: usize = 100;
@@ -53,6 +56,47 @@ pub fn gated(number: usize) -> String {
 pub fn of_the_gate(number: usize) -> impl Fn(&u64) -> u64 + Copy + 'static {
     let steps = 720 + 3_600 * number as u32;
     move |_| mixing(steps)
+}
+
+/// The race of a function with a tail against one whose slow calls have a tenth more to do beside what
+/// all calls do.
+pub const LONGER_TAIL: &str = "tail/10 % longer";
+
+/// The name of a race of a function with a tail against itself.
+pub fn tailed(number: usize) -> String {
+    format!("tail/itself/{number:02}")
+}
+
+/// Steps of a call of a function with a tail that is not slow: some 5 µs.
+const STEPS_BEFORE_THE_TAIL: u32 = 3_600;
+/// The share of its calls that are slow, drawn anew in every call.
+const SLOW_CALLS: f64 = 0.3;
+/// A slow call does between so many times and one time more of its steps, evenly drawn, beside them.
+const LEAST_OF_A_SLOW_CALL: f64 = 0.5;
+
+/// A function with a tail, whose slow calls do some percent more beside what all calls do. One type
+/// whatever their number, as [`steps`].
+pub fn with_tail(percent: f64) -> impl Fn(&u64) -> u64 + Copy + 'static {
+    thread_local! {
+        // From the system: processes that draw the same calls would not be independent.
+        static RANDOM: RefCell<SplitMix64> =
+            RefCell::new(SplitMix64::new(RandomState::new().hash_one(0)));
+    }
+    let longer = (1.0 + percent / 100.0) * f64::from(STEPS_BEFORE_THE_TAIL);
+    move |_| {
+        let bits = RANDOM.with_borrow_mut(SplitMix64::bits);
+        let share = (bits >> 11) as f64 / (1_u64 << 53) as f64;
+        let slow =
+            (share < SLOW_CALLS).then(|| longer * (LEAST_OF_A_SLOW_CALL + share / SLOW_CALLS));
+        mixing(STEPS_BEFORE_THE_TAIL + slow.unwrap_or(0.0) as u32)
+    }
+}
+
+/// The true change of a quantile within the slow calls of the function with a tail where these do so many
+/// percent more, in percent.
+pub fn change_of_the_tail(quantile: f64, percent: f64) -> f64 {
+    let place = LEAST_OF_A_SLOW_CALL + 1.0 - (1.0 - quantile) / SLOW_CALLS;
+    place * percent / (1.0 + place)
 }
 
 /// The name of a race for 1 %.
@@ -190,6 +234,13 @@ fn four_multiplications(number: &u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_change_of_a_tail_is_that_of_its_slow_calls_alone() {
+        // At 90 % a slow call does 1 + 7/6 of the steps, of which a tenth of 7/6 is added.
+        assert!((change_of_the_tail(0.9, 10.0) - 35.0 / 6.5).abs() < 1e-9);
+        assert!((change_of_the_tail(1.0, 10.0) - 6.0).abs() < 1e-9);
+    }
 
     #[test]
     fn a_round_more_is_a_ten_thousandth() {

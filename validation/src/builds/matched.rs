@@ -8,6 +8,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use deadheat_validation::bars::{Bar, Section, plain_spread, up};
+use deadheat_validation::load::in_every_weather;
 use deadheat_validation::process::median;
 use deadheat_validation::race::Raced;
 
@@ -38,6 +39,7 @@ pub fn section(setting: &Setting) -> Section {
     let grown = build("grown", &["-DGROWN"]);
     let slower = build("slower", &["-DGROWN", "-DPERCENT=1"]);
     let one_old = build("one-old", &["-DONE_INPUT"]);
+    let one_grown = build("one-grown", &["-DONE_INPUT", "-DGROWN"]);
     let one_slower = build("one-slower", &["-DONE_INPUT", "-DGROWN", "-DPERCENT=1"]);
     let mut section = Section {
         text: "## Matched links\n\n\
@@ -46,25 +48,40 @@ pub fn section(setting: &Setting) -> Section {
             .to_owned(),
         bars: Vec::new(),
     };
-    section.text += "The raced function does 1 % more. Races of 24 replicates, never stopped early; the *error* is half the \
-                     interval times the root of the seconds, so at equal time, in units of its median on independent links. What \
-                     a new input teaches the branch predictor scatters blocks by more than any placement does; with one input \
-                     the placement is left.\n\n\
-                     | input | links | races | error, median (range) | seconds | change, % |\n\
-                     | --- | --- | --- | --- | --- | --- |\n";
+    section.text += "The raced function does 1 % more. Races of 24 replicates, never stopped early; the three kinds of links take \
+                     turns. The *error* is half the interval; at equal time it is multiplied by the root of the seconds, and told in \
+                     units of its median on independent links. On the one link *as built* nothing differs between replicates that a \
+                     placement could move, so its error is the least that any matching of links can reach. With one input, \
+                     placement is most of the error; with a new one in every block, what that teaches the branch predictor scatters \
+                     blocks by more than any placement does.\n\n\
+                     | input | links | races | error, points, median (range) | at equal time | seconds | change, % |\n\
+                     | --- | --- | --- | --- | --- | --- | --- |\n";
     gain(setting, &mut section, "one", &one_old, &one_slower);
     gain(setting, &mut section, "new in every block", &old, &slower);
+    section.text += "\nThe raced function is the same, and code was added before it; at the defaults. Loaded means a busy loop for \
+                     every core beside it.\n\n\
+                     | input | | races | faster or slower, which is wrong | dead heat | too close to call | change, % | seconds |\n\
+                     | --- | --- | --- | --- | --- | --- | --- | --- |\n";
+    in_every_weather(|weather| {
+        let one = ("one", weather, 400);
+        false_verdicts(setting, &mut section, one, [&one_old, &one_grown]);
+    });
+    let new = ("new in every block", "idle", 200);
+    false_verdicts(setting, &mut section, new, [&old, &grown]);
     section.text += "\n";
-    false_verdicts(setting, &mut section, &old, &grown);
     cost(setting, &mut section, &old, &grown);
     section
 }
 
-/// Half the width of the interval, times the root of the seconds: what is left of it after a
-/// second, if it shrinks as it should.
-fn at_equal_time(raced: &Raced) -> f64 {
+/// Half the width of the interval, in percent.
+fn error(raced: &Raced) -> f64 {
     let (low, high) = raced.rows[0].change.interval;
-    (high - low) / 2.0 * raced.seconds.sqrt()
+    (high - low) / 2.0
+}
+
+/// The error that is left after a second, if it shrinks as it should.
+fn at_equal_time(raced: &Raced) -> f64 {
+    error(raced) * raced.seconds.sqrt()
 }
 
 /// The change of the only benchmark, in percent.
@@ -78,29 +95,31 @@ fn spread(raced: &[Raced], figure: impl Fn(&Raced) -> f64) -> String {
     plain_spread(&figures, 2)
 }
 
+/// The kinds of links, and the words for them.
+const LINKS: [(&str, &str); 3] = [
+    ("matched", "neutral"),
+    ("independent", "independent"),
+    ("as built", "own"),
+];
+
 fn gain(setting: &Setting, section: &mut Section, input: &str, old: &Path, new: &Path) {
     let races = setting.shop.count(30, 3);
-    let race = |way: &str| {
-        let mut words = vec![text(old), text(new), "--placement", way];
-        words.extend(TO_THE_END);
-        setting.shop.race(&words)
-    };
-    let (mut matched, mut independent) = (Vec::new(), Vec::new());
+    let mut raced: [Vec<Raced>; 3] = Default::default();
     for round in 0..races {
         // In turns, so that no mood of the machine belongs to one of them.
-        for way in [round % 2, (round + 1) % 2] {
-            if way == 0 {
-                matched.push(race("neutral"));
-            } else {
-                independent.push(race("independent"));
-            }
+        for kind in (0..LINKS.len()).map(|turn| (round + turn) % LINKS.len()) {
+            let mut words = vec![text(old), text(new), "--placement", LINKS[kind].1];
+            words.extend(TO_THE_END);
+            raced[kind].push(setting.shop.race(&words));
         }
     }
+    let [matched, independent, _] = &raced;
     let unit = median(independent.iter().map(at_equal_time));
-    for (what, raced) in [("matched", &matched), ("independent", &independent)] {
+    for ((what, _), raced) in LINKS.iter().zip(&raced) {
         let _ = writeln!(
             section.text,
-            "| {input} | {what} | {races} | {} | {} | {} |",
+            "| {input} | {what} | {races} | {} | {} | {} | {} |",
+            spread(raced, error),
             spread(raced, |raced| at_equal_time(raced) / unit),
             spread(raced, |raced| raced.seconds),
             spread(raced, change)
@@ -117,10 +136,15 @@ fn gain(setting: &Setting, section: &mut Section, input: &str, old: &Path, new: 
     ));
 }
 
-fn false_verdicts(setting: &Setting, section: &mut Section, old: &Path, grown: &Path) {
-    let races = setting.shop.count(200, 5);
+fn false_verdicts(
+    setting: &Setting,
+    section: &mut Section,
+    (input, weather, races): (&str, &str, usize),
+    builds: [&Path; 2],
+) {
+    let races = setting.shop.count(races, 5);
     let raced: Vec<Raced> = (0..races)
-        .map(|_| setting.shop.race(&[text(old), text(grown)]))
+        .map(|_| setting.shop.race(&builds.map(text)))
         .collect();
     let count = |verdict: &str| {
         let verdicts = raced.iter().map(|raced| raced.rows[0].verdict.as_deref());
@@ -132,17 +156,16 @@ fn false_verdicts(setting: &Setting, section: &mut Section, old: &Path, grown: &
         .count();
     let _ = writeln!(
         section.text,
-        "The raced function is the same, and code was added before it; at the defaults.\n\n\
-         | races | faster or slower, which is wrong | dead heat | too close to call | change, % | seconds |\n\
-         | --- | --- | --- | --- | --- | --- |\n\
-         | {races} | {wrong} | {} | {} | {} | {} |\n",
+        "| {input} | {weather} | {races} | {wrong} | {} | {} | {} | {} |",
         count("equivalent"),
         count("inconclusive"),
         spread(&raced, change),
         spread(&raced, |raced| raced.seconds)
     );
     section.bars.push(Bar::false_verdicts(
-        "code added before an unchanged function: called faster or slower".to_owned(),
+        format!(
+            "code added before an unchanged function, input {input}, {weather}: called faster or slower"
+        ),
         wrong,
         races,
     ));

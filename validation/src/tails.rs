@@ -1,0 +1,195 @@
+//! Verdicts on quantiles of single calls, on real clocks: how often a function with a tail is told
+//! apart from itself, and whether a longer tail is found.
+//!
+//! ```text
+//! cargo run --release --manifest-path validation/Cargo.toml --bin tails
+//! ```
+//!
+//! Writes `docs/validation/tails.md`. Takes some ten minutes, on a machine that does nothing else.
+//! With `--quick` all is tried in small numbers and printed, and nothing is written.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use deadheat::parts::model::{Comparison, Verdict};
+use deadheat_validation::bars::{Bar, Section, plain_spread, spread};
+use deadheat_validation::binomial::share_bounds;
+use deadheat_validation::load::in_every_weather;
+use deadheat_validation::machine::{cores, machine};
+use deadheat_validation::page::{Page, Question, is_quick};
+use deadheat_validation::programs;
+use deadheat_validation::suite_run::{SuiteProgram, count};
+use deadheat_validation::workloads::{LONGER_TAIL, RACES_WITH_ITSELF, change_of_the_tail, tailed};
+
+/// Suites of races of the function with itself, and those of a trial.
+const SUITES: (usize, usize) = (20, 1);
+/// Races with a longer tail, and those of a trial.
+const LONGER: (usize, usize) = (40, 2);
+/// Those that must find it.
+const FOUND: f64 = 0.95;
+
+const QUANTILES: [(f64, &str); 2] = [(0.9, "90%"), (0.99, "99%")];
+
+struct Setting {
+    suite: SuiteProgram,
+    quick: bool,
+}
+
+impl Setting {
+    fn count(&self, (full, quick): (usize, usize)) -> usize {
+        if self.quick { quick } else { full }
+    }
+}
+
+fn main() {
+    let quick = is_quick();
+    let machine = machine();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("the repository")
+        .to_owned();
+    let scratch: PathBuf =
+        std::env::temp_dir().join(format!("deadheat-tails-{}", std::process::id()));
+    fs::create_dir_all(&scratch).expect("a scratch folder");
+    let words = ["build", "--release", "--bin", "suite"];
+    let suite = programs::built(&root.join("validation"), &words);
+    let setting = Setting {
+        suite: SuiteProgram::new(suite, scratch.clone()),
+        quick,
+    };
+    let page = Page {
+        title: "Quantiles of single calls: errors and power",
+        program: "tails",
+        facts: &machine,
+        quick,
+    };
+    let questions: &[Question<Setting>] = &[
+        ("a function with a tail against itself", with_itself),
+        ("a longer tail", longer),
+    ];
+    page.write(&root, &setting, questions);
+    let _ = fs::remove_dir_all(&scratch);
+}
+
+fn with_itself(setting: &Setting) -> Section {
+    let suites = setting.count(SUITES);
+    let names: Vec<String> = (0..RACES_WITH_ITSELF).map(tailed).collect();
+    let mut section = Section {
+        text: format!(
+            "## A function with a tail against itself\n\n\
+             A function of some 5 µs, of which three calls in ten, drawn anew in every call, take 1.5 to 2.5 times as long; both \
+             sides are one function, at one address. `--quantile`, and else the defaults (alpha 5 %, margin 1 %). Every \
+             faster or slower is wrong. Loaded means a busy loop for each of the {} cores beside it. The bounds are those \
+             of Clopper and Pearson; the interval is half its width, median (range).\n\n\
+             | quantile | | races | faster or slower | 95 % bounds | dead heat | too close to call | interval, ± points | seconds each |\n\
+             | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
+            cores()
+        ),
+        bars: Vec::new(),
+    };
+    in_every_weather(|weather| {
+        for (_, quantile) in QUANTILES {
+            eprintln!("  {quantile} with itself, {weather}");
+            let (mut comparisons, mut seconds) = (Vec::new(), Vec::new());
+            for _ in 0..suites {
+                let run = setting.suite.race_named(&names, &["--quantile", quantile]);
+                seconds.push(run.seconds / names.len() as f64);
+                comparisons.extend(run.analysis.comparisons.iter().cloned());
+            }
+            let races = comparisons.len();
+            let wrong = count(&comparisons, &[Verdict::Faster, Verdict::Slower]);
+            let even = count(&comparisons, &[Verdict::Equivalent]);
+            let (low, high) = share_bounds(wrong as u64, races as u64, 0.95);
+            let widths: Vec<f64> = comparisons.iter().filter_map(half_width).collect();
+            let _ = writeln!(
+                section.text,
+                "| {quantile} | {weather} | {races} | {wrong} | {:.1} to {:.1} % | {even} | {} | {} | {} |",
+                low * 100.0,
+                high * 100.0,
+                races - wrong - even,
+                plain_spread(&widths, 2),
+                spread(&seconds, 2),
+            );
+            section.bars.push(Bar::false_verdicts(
+                format!("{quantile} with itself, {weather}: faster or slower"),
+                wrong,
+                races,
+            ));
+        }
+    });
+    section.text += "\n";
+    section
+}
+
+fn longer(setting: &Setting) -> Section {
+    let races = setting.count(LONGER);
+    let mut section = Section {
+        text: "## A longer tail\n\n\
+               The same function against one whose slow calls do a tenth more beside what all calls do. The true change of the \
+               quantile is that of the work at it. The centre is what the same race says without `--quantile`: it moves by less, \
+               since seven calls in ten are as before.\n\n\
+               | quantile | | races | slower, which is right | true change, % | change, % | intervals that hold it | seconds |\n\
+               | --- | --- | --- | --- | --- | --- | --- | --- |\n"
+            .to_owned(),
+        bars: Vec::new(),
+    };
+    in_every_weather(|weather| {
+        let judged = QUANTILES.map(|(quantile, word)| Some((quantile, word)));
+        for quantile in judged.into_iter().chain([None]) {
+            let what = quantile.map_or("the centre", |(_, word)| word);
+            eprintln!("  a longer tail, {what}, {weather}");
+            let words: Vec<&str> =
+                quantile.map_or(Vec::new(), |(_, word)| vec!["--quantile", word]);
+            let runs: Vec<_> = (0..races)
+                .map(|_| setting.suite.race_named(&[LONGER_TAIL.to_owned()], &words))
+                .collect();
+            let comparisons = || runs.iter().map(|run| run.only());
+            let right = count(comparisons(), &[Verdict::Slower]);
+            let changes: Vec<f64> = comparisons().filter_map(change).collect();
+            let seconds: Vec<f64> = runs.iter().map(|run| run.seconds).collect();
+            let truth = quantile.map(|(quantile, _)| change_of_the_tail(quantile, 10.0));
+            let held = truth.map(|truth| {
+                let holding = comparisons().filter(|one| holds(one, truth));
+                format!("{} of {races}", holding.count())
+            });
+            let _ = writeln!(
+                section.text,
+                "| {what} | {weather} | {races} | {right} | {} | {} | {} | {} |",
+                truth.map_or("–".to_owned(), |truth| format!("{truth:.2}")),
+                plain_spread(&changes, 2),
+                held.as_deref().unwrap_or("–"),
+                spread(&seconds, 2),
+            );
+            if quantile.is_some() {
+                section.bars.push(Bar::share(
+                    format!("a longer tail at {what}, {weather}: slower"),
+                    right,
+                    races,
+                    FOUND,
+                ));
+            }
+        }
+    });
+    section.text += "\n";
+    section
+}
+
+/// The estimate, in percent.
+fn change(comparison: &Comparison) -> Option<f64> {
+    Some(comparison.estimate?.effect.change() * 100.0)
+}
+
+/// Half the width of the interval, in percent.
+fn half_width(comparison: &Comparison) -> Option<f64> {
+    let interval = comparison.estimate?.interval?;
+    Some((interval.high.change() - interval.low.change()) * 50.0)
+}
+
+/// Returns whether the interval holds this change, in percent.
+fn holds(comparison: &Comparison, truth: f64) -> bool {
+    let interval = comparison.estimate.and_then(|one| one.interval);
+    interval.is_some_and(|interval| {
+        (interval.low.change() * 100.0..=interval.high.change() * 100.0).contains(&truth)
+    })
+}
