@@ -122,7 +122,7 @@ fn rejected(tests: Vec<(usize, usize, Difference)>, level: f64) -> Vec<Change> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::levels::Edge;
+    use crate::graph::Edge;
     use crate::plan::plan_links;
 
     /// Races of a history of the given log levels without any noise, with errors of .25 %.

@@ -6,157 +6,36 @@
 //! # Errors that are themselves estimates
 //!
 //! The error s of an edge comes from a handful of replicates. On a tree that matters as it does for
-//! one race: a difference is a sum of effects, its error √Σs², its degrees of freedom those of
+//! one race: a difference is a sum of effects, its error √Σs², and t has the degrees of freedom of
 //! Satterthwaite (1946). Within loops an edge whose s came out too small by chance would weigh too
-//! much by 1/s², and make the result look surer than it is: of edges of six replicates, 7.4 % of 95 %
-//! intervals between neighbours missed the truth, even with the correction below. So
+//! much by 1/s², and make the result look surer than it is: with races of six replicates 7.4 % of
+//! 95 % intervals between neighbours missed the truth, and of those at .1 % far more. So
 //!
-//! - what an edge weighs hangs less on its own s the fewer degrees of freedom ν that has: ln 1/w is
-//!   ρ·ln s² with ρ = ν/(ν + 10), and for the rest the mean of ln s² over all edges of the host. With
-//!   that, ρ is best where true errors on a host differ by a fifth from race to race; elsewhere the
-//!   result is less precise than it could be, and no less right;
-//! - what an edge adds to the variance of a result is its own s², times the square of its share a
-//!   in that result, whatever the weights were;
-//! - that is still too small by what a has to do with s: Σ a²s²·4ρ(1 − h)/ν to the first order, by
-//!   the arguments of Meier (1953) and Kenward & Roger (1997), where h is the leverage of the edge,
-//!   the part of its own fitted value that is its own. It is added: nothing on a tree (h = 1), up to a
-//!   quarter for an edge of six replicates that many others bypass.
+//! - what an edge weighs hangs less on its own s the fewer degrees of freedom ν that has: the weight
+//!   is 1/s̃² with ln s̃² = ρ·ln s² + (1 − ρ)·(the mean of ln s² over all edges of the host) and ρ =
+//!   ν/(ν + 10). That is the best ρ where true errors on a host differ by a fifth from race to race;
+//!   elsewhere the result is less precise than it could be, and no less right;
+//! - what an edge adds to the variance of a result is its own s², times the square of its share a in
+//!   the result. That is too small by what a has to do with s, (1 − h)·4ρs²/ν to the first order (by
+//!   the arguments of Meier 1953 and Kenward & Roger 1997), where h is the leverage of the edge, the
+//!   part of its own fitted value that is its own. It is added, nothing on a tree (h = 1);
+//! - and an edge that others bypass is not taken to be surer than its host makes likely: where s̃² is
+//!   above s², 1 − h of what is missing is added, too. Without this last one the chance of an
+//!   interval at .03 % to miss was up to twice that with races of six replicates, which is where the
+//!   tests of a hundred commits look; with it none of the levels from 5 to .03 % is exceeded, for
+//!   true errors that differ by 25 or by 80 % from race to race, and errors are 2 to 3 % too large
+//!   for races of 6 to 40 replicates;
+//! - degrees of freedom are Satterthwaite's by the shares that s̃² gives the edges. By s² the luckiest
+//!   edge would have the least share, and the degrees of all others would count.
 //!
-//! Tests and intervals are by t with the degrees of freedom of Satterthwaite. With errors that are
-//! known (infinite ν) all this is the textbook's w = 1/s² and (BᵀWB)⁻¹, and one more race never makes
-//! a result less sure. With few replicates it may, as it really does: a weighted mean of two can be
-//! worse than the better one (Graybill & Deal 1959).
-
-use std::collections::BTreeMap;
-use std::fmt;
+//! With errors that are known (infinite ν) all this is the textbook's w = 1/s² and (BᵀWB)⁻¹, and one
+//! more race never makes a result less sure. With few replicates it may, as it really does: a
+//! weighted mean of two can be worse than the better one (Graybill & Deal 1959).
 
 use deadheat_stats::dist::{normal_deviate, t_critical, t_two_sided_p};
 
 use crate::factor::Factor;
-
-/// Degrees of freedom beyond this count as this many: the error is as good as known.
-const MOST_DF: f64 = 1e12;
-
-/// The degrees of freedom that all other edges of a host have in the weight of one: 2/τ² for errors
-/// whose ln s² truly scatters by τ from race to race, here .45.
-const DF_OF_HOST: f64 = 10.0;
-
-/// A race of two commits.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Edge {
-    /// The node of the baseline.
-    pub from: usize,
-    /// The node of the candidate.
-    pub to: usize,
-    /// ln(t_to/t_from).
-    pub effect: f64,
-    /// Its standard error.
-    pub se: f64,
-    /// Degrees of freedom of the error, at least 1; infinity for an error that is known.
-    pub df: f64,
-    /// A number for the host that raced the two; edges of one host are checked together.
-    pub host: usize,
-    /// A number for the run, where one run raced several candidates against the same baseline: the
-    /// error of the baseline is in all of these edges.
-    pub run: Option<usize>,
-}
-
-/// An edge that cannot be used, or a graph that cannot be solved.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum GraphError {
-    /// An edge ends at a node that is not there.
-    NoSuchNode {
-        /// Its place among the edges.
-        edge: usize,
-        /// The node.
-        node: usize,
-    },
-    /// An edge leads from a node to itself.
-    Itself {
-        /// Its place among the edges.
-        edge: usize,
-    },
-    /// The effect is not finite, the standard error is not positive and finite, or there is less
-    /// than one degree of freedom.
-    NoEstimate {
-        /// Its place among the edges.
-        edge: usize,
-    },
-    /// The reference is not there.
-    NoSuchReference {
-        /// The node that was asked for.
-        node: usize,
-    },
-    /// Standard errors lie so many orders of magnitude apart that rounding leaves no solution.
-    Singular,
-}
-
-impl fmt::Display for GraphError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoSuchNode { edge, node } => {
-                write!(f, "edge {edge} ends at commit {node}, which is not there")
-            }
-            Self::Itself { edge } => write!(f, "edge {edge} races a commit against itself"),
-            Self::NoEstimate { edge } => write!(
-                f,
-                "edge {edge} needs a finite effect, a positive standard error and a degree of freedom"
-            ),
-            Self::NoSuchReference { node } => {
-                write!(f, "the reference is commit {node}, which is not there")
-            }
-            Self::Singular => write!(
-                f,
-                "standard errors lie too far apart to be solved for levels"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for GraphError {}
-
-/// An edge as it is solved for.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Link {
-    pub from: usize,
-    pub to: usize,
-    pub effect: f64,
-    /// The squared standard error as it was measured.
-    pub measured: f64,
-    /// The same, enlarged for what it does not know.
-    pub variance: f64,
-    pub weight: Weight,
-    pub df: f64,
-    pub host: usize,
-}
-
-/// What an edge weighs.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Weight {
-    /// The variance that the edge is weighted by.
-    pub variance: f64,
-    /// By how many percent that moves with each percent of the edge's own squared error.
-    pub own: f64,
-}
-
-/// The weights of edges that are sound.
-pub(crate) fn weights(edges: &[Edge]) -> Vec<Weight> {
-    let mut hosts: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
-    let log = |edge: &Edge| 2.0 * edge.se.ln();
-    for edge in edges {
-        let (sum, count) = hosts.entry(edge.host).or_default();
-        (*sum, *count) = (*sum + log(edge), *count + 1.0);
-    }
-    let weight = |edge: &Edge| {
-        let (sum, count) = hosts[&edge.host];
-        let rho = 1.0 / (1.0 + DF_OF_HOST / edge.df);
-        Weight {
-            variance: (rho * log(edge) + (1.0 - rho) * sum / count).exp(),
-            own: rho + (1.0 - rho) / count,
-        }
-    };
-    edges.iter().map(weight).collect()
-}
+use crate::graph::{Edge, GraphError, Link, MOST_DF, Weight, check, components, links, weights};
 
 /// A difference between commits.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -241,7 +120,9 @@ impl Levels {
             let own = factor.variance_between(link.from, link.to) / link.weight.variance;
             let own = own.clamp(0.0, 1.0);
             leverage.push(own);
-            link.variance = link.measured * (1.0 + 4.0 * link.weight.own * (1.0 - own) / link.df);
+            let by_chance = 4.0 * link.weight.own * link.measured / link.df;
+            let too_sure = (link.weight.variance - link.measured).max(0.0);
+            link.variance = link.measured + (1.0 - own) * (by_chance + too_sure);
         }
         let mut right = vec![0.0; all_nodes];
         for link in &links {
@@ -306,14 +187,15 @@ impl Levels {
             return None;
         }
         let solved = self.factor.solve(&right);
-        let (mut variance, mut squares) = (0.0, 0.0);
+        let (mut variance, mut expected, mut squares) = (0.0, 0.0, 0.0);
         for link in &self.links {
             let share = (solved[link.to] - solved[link.from]) / link.weight.variance;
-            let share = share * share * link.variance;
-            variance += share;
-            squares += share * share / link.df;
+            variance += share * share * link.variance;
+            let likely = share * share * link.weight.variance;
+            expected += likely;
+            squares += likely * likely / link.df;
         }
-        let df = (variance * variance / squares).min(MOST_DF);
+        let df = (expected * expected / squares).min(MOST_DF);
         (variance > 0.0 && variance.is_finite() && df.is_finite()).then_some(Difference {
             effect,
             se: variance.sqrt(),
@@ -349,114 +231,6 @@ impl Levels {
     }
 }
 
-/// Says which edge cannot be used.
-pub(crate) fn check(nodes: usize, edges: &[Edge]) -> Result<(), GraphError> {
-    for (number, edge) in edges.iter().enumerate() {
-        if let Some(node) = [edge.from, edge.to].into_iter().find(|node| *node >= nodes) {
-            return Err(GraphError::NoSuchNode { edge: number, node });
-        }
-        if edge.from == edge.to {
-            return Err(GraphError::Itself { edge: number });
-        }
-        let squared = edge.se * edge.se;
-        let known = edge.effect.is_finite() && squared.is_normal() && edge.se > 0.0;
-        if !known || !squared.recip().is_normal() || edge.df.is_nan() || edge.df < 1.0 {
-            return Err(GraphError::NoEstimate { edge: number });
-        }
-    }
-    Ok(())
-}
-
-/// The links of the graph, and the number of its nodes.
-///
-/// Where a run raced several candidates against one baseline, what it measured of the baseline is a
-/// node of its own: one link with the error of the baseline leads to it from the commit, and one to
-/// each candidate with the rest of the error. Each edge keeps its variance, and any two of a run
-/// get the covariance that they have. The baseline is given half the variance of the surest edge,
-/// as two sides that scatter alike have it.
-fn links(nodes: usize, edges: &[Edge], weights: &[Weight]) -> (Vec<Link>, usize) {
-    let mut links: Vec<Link> = edges.iter().zip(weights).map(link).collect();
-    let mut runs: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
-    for (number, edge) in edges.iter().enumerate() {
-        if let Some(run) = edge.run {
-            runs.entry((run, edge.from)).or_default().push(number);
-        }
-    }
-    let mut all_nodes = nodes;
-    for ((_, baseline), edges) in runs.into_iter().filter(|(_, edges)| edges.len() > 1) {
-        let of_all = |of: fn(&Link) -> f64| {
-            let each = edges.iter().map(|number| of(&links[*number]));
-            each.fold(f64::INFINITY, f64::min)
-        };
-        let own = 0.5 * of_all(|link| link.measured);
-        let own_weight = 0.5 * of_all(|link| link.weight.variance);
-        let first = links[edges[0]];
-        let shared = Link {
-            from: baseline,
-            to: all_nodes,
-            effect: 0.0,
-            measured: own,
-            variance: own,
-            weight: Weight {
-                variance: own_weight,
-                ..first.weight
-            },
-            df: of_all(|link| link.df),
-            ..first
-        };
-        for number in edges {
-            let link = &mut links[number];
-            link.from = all_nodes;
-            link.measured -= own;
-            link.weight.variance -= own_weight;
-        }
-        links.push(shared);
-        all_nodes += 1;
-    }
-    (links, all_nodes)
-}
-
-fn link((edge, weight): (&Edge, &Weight)) -> Link {
-    let variance = edge.se * edge.se;
-    Link {
-        from: edge.from,
-        to: edge.to,
-        effect: edge.effect,
-        measured: variance,
-        variance,
-        weight: *weight,
-        df: edge.df.min(MOST_DF),
-        host: edge.host,
-    }
-}
-
-/// The component of each node, and the reference of each component.
-fn components(nodes: usize, links: &[Link], reference: usize) -> (Vec<usize>, Vec<usize>) {
-    let mut neighbours = vec![Vec::new(); nodes];
-    for link in links {
-        neighbours[link.from].push(link.to);
-        neighbours[link.to].push(link.from);
-    }
-    let (mut component, mut references) = (vec![usize::MAX; nodes], Vec::new());
-    for first in std::iter::once(reference).chain(0..nodes) {
-        if component[first] != usize::MAX {
-            continue;
-        }
-        let mut reached = vec![first];
-        component[first] = references.len();
-        while let Some(node) = reached.pop() {
-            for next in &neighbours[node] {
-                if component[*next] == usize::MAX {
-                    component[*next] = references.len();
-                    reached.push(*next);
-                }
-            }
-        }
-        references.push(first);
-    }
-    (component, references)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -487,28 +261,33 @@ mod tests {
         let difference = levels.difference(0, 2).unwrap();
         close(difference.effect, -0.02);
         close(difference.se, 0.005);
-        close(difference.df, 25.0f64.powi(2) / (81.0 / 5.0 + 256.0 / 10.0));
+        // Of which both have shares as their weights say, and never more than they have together.
+        assert!(difference.df > 10.0 && difference.df < 15.0);
         close(levels.se(2), 0.005);
         assert_eq!((levels.degrees(), levels.components()), (0, 1));
     }
 
     #[test]
     fn two_races_of_one_pair_are_a_weighted_mean_whose_weights_lean_on_the_host() {
-        let edges = [edge(0, 1, 0.0, 0.001, 10.0), edge(0, 1, 0.03, 0.004, 30.0)];
+        let edges = [edge(0, 1, 0.0, 1.0, 10.0), edge(0, 1, 0.03, 4.0, 30.0)];
         let levels = Levels::solve(2, &edges, 0).unwrap();
-        // In powers of two the errors squared are 0 and 4 (millionths), the mean of the host 2; half
-        // of the first weight is its own, and three quarters of the second.
-        let (a, b) = (2f64.powf(1.0), 2f64.powf(0.75 * 4.0 + 0.25 * 2.0));
+        // ln σ² as each edge has it, and the mean of the host: half of the first weight is its own,
+        // and three quarters of the second.
+        let first = 0.1 + 1.0 / 300.0;
+        let second = 16f64.ln() + 1.0 / 30.0 + 1.0 / 2_700.0;
+        let mean = 0.5 * (first + second);
+        let a = (0.5 * first + 0.5 * mean).exp();
+        let b = (0.75 * second + 0.25 * mean).exp();
         let (p, q) = (b / (a + b), a / (a + b));
         let difference = levels.difference(0, 1).unwrap();
         close(difference.effect, 0.03 * q);
-        // With two edges on the host each has a share of a half in its mean, too.
-        let first = 1.0 + 4.0 * 0.75 * q / 10.0;
-        let second = 16.0 * (1.0 + 4.0 * 0.875 * p / 30.0);
-        let (first, second) = (p * p * first, q * q * second);
-        close(difference.se, 0.001 * (first + second).sqrt());
-        let squares = first * first / 10.0 + second * second / 30.0;
-        close(difference.df, (first + second).powi(2) / squares);
+        // Each has a half of the mean as well; the first is less sure than it says, by a − 1.
+        let v = 1.0 + q * (4.0 * 0.75 / 10.0 + (a - 1.0));
+        let w = 16.0 + p * 16.0 * 4.0 * 0.875 / 30.0;
+        close(difference.se, (p * p * v + q * q * w).sqrt());
+        let (one, other) = (p * p * a, q * q * b);
+        let squares = one * one / 10.0 + other * other / 30.0;
+        close(difference.df, (one + other).powi(2) / squares);
     }
 
     #[test]

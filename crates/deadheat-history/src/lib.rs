@@ -8,6 +8,7 @@
 //!
 //! | question | file |
 //! | --- | --- |
+//! | what is a race to a graph? | [`graph`] |
 //! | how fast is each commit, and how sure is a difference of two? | [`levels`] |
 //! | do the loops of the graph close, and which host claims too much precision? | [`misclosure`](mod@misclosure) |
 //! | at which commits is there a step, and where is there creep? | [`changes`](mod@changes) |
@@ -29,13 +30,15 @@
 
 pub mod changes;
 mod factor;
+pub mod graph;
 pub mod levels;
 pub mod misclosure;
 pub mod plan;
 pub mod plateaus;
 
 pub use changes::{Change, Changes, changes};
-pub use levels::{Difference, Edge, GraphError, Levels};
+pub use graph::{Edge, GraphError};
+pub use levels::{Difference, Levels};
 pub use misclosure::{HostMisfit, Misclosure, Misfit, Settled, misclosure, settle};
 pub use plan::{error_at_end, plan_links};
 pub use plateaus::{Plateau, plateaus};

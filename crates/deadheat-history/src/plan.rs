@@ -6,7 +6,8 @@
 //! no commit is at the edge of all; that takes three races a commit. Links are laid from the first
 //! commit on: a range that grows needs only new ones.
 
-use crate::levels::{Edge, GraphError, Levels};
+use crate::graph::{Edge, GraphError};
+use crate::levels::Levels;
 
 /// The pairs to race for commits 0 to `commits` − 1: neighbours, and links of 2, 4, 8 … commits
 /// that overlap by half. The older one is first.

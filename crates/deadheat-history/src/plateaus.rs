@@ -18,7 +18,8 @@
 
 use deadheat_stats::dist::{normal_deviate, normal_quantile};
 
-use crate::levels::{Edge, GraphError, Levels, Weight, check, weights};
+use crate::graph::{Edge, GraphError, Weight, check, weights};
+use crate::levels::Levels;
 
 /// Neighbours in a series that share a level.
 #[derive(Debug, Clone, Copy, PartialEq)]
