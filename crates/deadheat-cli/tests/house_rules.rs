@@ -8,10 +8,11 @@ use std::process::Command;
 
 /// Every arrow there may be. A room may use the rooms listed behind it and no
 /// other room of deadheat.
-const ARROWS: [(&str, &[&str]); 14] = [
+const ARROWS: [(&str, &[&str]); 15] = [
     ("deadheat-model", &[]),
     ("deadheat-stats", &[]),
     ("deadheat-compat", &["deadheat-stats"]),
+    ("deadheat-history", &["deadheat-stats"]),
     ("deadheat-engine", &["deadheat-model"]),
     ("deadheat-doctor", &["deadheat-model", "deadheat-engine"]),
     ("deadheat-link", &["deadheat-model"]),
@@ -193,6 +194,7 @@ fn pure_rooms_touch_no_clock_no_file_no_process_and_no_environment() {
     for room in [
         "deadheat-stats",
         "deadheat-compat",
+        "deadheat-history",
         "deadheat-model",
         "deadheat-analysis",
         "deadheat-report",

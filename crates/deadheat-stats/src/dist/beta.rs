@@ -61,7 +61,7 @@ pub(super) fn beta_term(a: f64, b: f64, x: f64, y: f64) -> f64 {
 }
 
 /// x·ln(x/m) + m − x, where `away` = x − m.
-fn deviance(x: f64, m: f64, away: f64) -> f64 {
+pub(super) fn deviance(x: f64, m: f64, away: f64) -> f64 {
     if away.abs() >= 0.1 * (x + m) {
         return x * (x / m).ln() + m - x;
     }
@@ -81,7 +81,7 @@ fn deviance(x: f64, m: f64, away: f64) -> f64 {
 
 /// ln Γ(n + 1) − ln(√(2πn)·(n/e)ⁿ): what Stirling's formula leaves out (DLMF 5.11.1), after
 /// climbing to n ≥ 16, where the series is good to 1e-17.
-fn stirling_error(n: f64) -> f64 {
+pub(super) fn stirling_error(n: f64) -> f64 {
     let (mut n, mut climbed) = (n, 0.0);
     while n < 16.0 {
         climbed += (n + 0.5) * (1.0 / n).ln_1p() - 1.0;
@@ -132,7 +132,7 @@ pub(super) fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
 }
 
 /// A number that Lentz's method may divide by.
-fn nonzero(v: f64) -> f64 {
+pub(super) fn nonzero(v: f64) -> f64 {
     const SMALLEST: f64 = 1e-300;
     if v.abs() < SMALLEST { SMALLEST } else { v }
 }

@@ -1,4 +1,5 @@
-//! The distributions every other file leans on: normal, Student's t, F, binomial.
+//! The distributions every other file leans on: normal, Student's t, F,
+//! chi-squared, binomial.
 //!
 //! Accuracy is checked against `scipy.special` to 1e-10 relative, tails included. Arguments outside
 //! a function's domain are moved to its nearest edge, so that every finite input has a finite
@@ -8,6 +9,7 @@ mod beta;
 mod binomial;
 #[cfg(feature = "secondary")]
 mod cephes;
+mod gamma;
 mod normal;
 mod student;
 
@@ -15,10 +17,11 @@ pub use beta::f_upper_tail;
 pub use binomial::{binomial_cdf, binomial_two_sided_p, share_bounds};
 #[cfg(feature = "secondary")]
 pub(crate) use cephes::cephes_normal_cdf;
+pub use gamma::chi_squared_upper_tail;
 #[cfg(feature = "secondary")]
 pub(crate) use normal::{approximate_normal_quantile, polynomial};
 pub use normal::{normal_cdf, normal_quantile};
-pub use student::{t_critical, t_two_sided_p};
+pub use student::{normal_deviate, t_critical, t_two_sided_p};
 
 /// The comparison that the tests of every distribution make.
 #[cfg(test)]

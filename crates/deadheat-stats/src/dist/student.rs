@@ -28,6 +28,16 @@ pub fn t_critical(two_sided_level: f64, df: f64) -> f64 {
     )
 }
 
+/// The standard normal deviate that is as far out as `t` is with `df` degrees of freedom: of the
+/// same sign, and with the same tail beyond it. A `t` that is no number gives 0.
+pub fn normal_deviate(t: f64, df: f64) -> f64 {
+    if t.is_nan() {
+        return 0.0;
+    }
+    let tail = 0.5 * t_two_sided_p(t.clamp(-f64::MAX, f64::MAX), df);
+    -normal_quantile(tail) * t.signum()
+}
+
 /// At least 1, and at most what the expansion's powers can bear; t is normal long before that.
 fn clamp_df(df: f64) -> f64 {
     if df.is_nan() {
@@ -175,6 +185,21 @@ mod tests {
             let by_expansion = 2.0 * normal_cdf(-normal_equivalent(t, LARGE_DF));
             close(by_expansion, by_fraction, 3e-12);
         }
+    }
+
+    #[test]
+    fn the_normal_deviate_of_t_has_the_same_tail_and_nears_it_with_the_degrees_of_freedom() {
+        for t in [-9.0, -1.0, 0.2, 3.0, 30.0] {
+            for df in [1.0, 5.0, 39.0, 1e6] {
+                let z = normal_deviate(t, df);
+                close(2.0 * normal_cdf(-z.abs()), t_two_sided_p(t, df), 1e-10);
+                assert!(z * t > 0.0 && z.abs() <= t.abs(), "{t} {df}: {z}");
+            }
+        }
+        close(normal_deviate(2.0, 1e12), 2.0, 1e-9);
+        assert_eq!(normal_deviate(0.0, 5.0), 0.0);
+        assert!(normal_deviate(f64::INFINITY, 1e9).is_finite());
+        assert_eq!(normal_deviate(f64::NAN, 3.0), 0.0);
     }
 
     #[test]

@@ -39,6 +39,16 @@ def f_tails():
                     yield f, df1, df2
 
 
+def chi_squared_tails():
+    """Few and many degrees of freedom, far into both tails."""
+    for df in [1, 2, 3, 4.5, 7, 12, 30, 99, 250, 1000, 5000.5, 3e4, 1e6]:
+        for away in [-3.5, -2, -1.1, -0.6, -0.2, 0, 0.1, 0.5, 0.9, 1.5, 2, 2.7, 3.3, 4, 5.5, 7, 9, 12, 16]:
+            # In standard deviations from the mean, and in powers of two.
+            for x in [max(df + away * (2 * df) ** 0.5, 0.0), df * 2.0**away]:
+                if x > 0 and special.chdtrc(df, x) > 1e-290:
+                    yield x, df
+
+
 def tables():
     zs = [z / 8 for z in range(-300, 67)] + [-37.0, -2.4999, 1e-9]
     ps = [10.0**-e for e in range(1, 301, 3)] + [i / 211 for i in range(1, 211)]
@@ -50,4 +60,5 @@ def tables():
         "binomial_two_sided_p": [[k, n, p, stats.binomtest(k, n, p).pvalue] for k, n, p in binomials()],
         "binomial_cdf": [[k, n, p, cumulative(k, n, p)] for k, n, p in binomials()],
         "f_upper_tail": [[f, df1, df2, special.fdtrc(df1, df2, f)] for f, df1, df2 in f_tails()],
+        "chi_squared_upper_tail": [[x, df, special.chdtrc(df, x)] for x, df in chi_squared_tails()],
     }

@@ -57,3 +57,10 @@ fn the_cumulative_binomial_distribution_agrees_with_scipy() {
 fn the_f_distribution_agrees_with_scipy_far_into_its_tails() {
     each_row("f_upper_tail", |a| dist::f_upper_tail(a[0], a[1], a[2]));
 }
+
+#[test]
+fn the_chi_squared_distribution_agrees_with_scipy_far_into_its_tails() {
+    each_row("chi_squared_upper_tail", |a| {
+        dist::chi_squared_upper_tail(a[0], a[1])
+    });
+}

@@ -1,0 +1,242 @@
+//! Races as the edges of a graph: which can be used, what they weigh, and which commits they connect.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Degrees of freedom beyond this count as this many: the error is as good as known.
+pub(crate) const MOST_DF: f64 = 1e12;
+
+/// The degrees of freedom that all other edges of a host have in the weight of one: 2/τ² for errors
+/// whose ln s² truly scatters by τ from race to race, here .45.
+const DF_OF_HOST: f64 = 10.0;
+
+/// A race of two commits.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Edge {
+    /// The node of the baseline.
+    pub from: usize,
+    /// The node of the candidate.
+    pub to: usize,
+    /// ln(t_to/t_from).
+    pub effect: f64,
+    /// Its standard error.
+    pub se: f64,
+    /// Degrees of freedom of the error, at least 1; infinity for an error that is known.
+    pub df: f64,
+    /// A number for the host that raced the two; edges of one host are checked together.
+    pub host: usize,
+    /// A number for the run, where one run raced several candidates against the same baseline: the
+    /// error of the baseline is in all of these edges.
+    pub run: Option<usize>,
+}
+
+/// An edge that cannot be used, or a graph that cannot be solved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GraphError {
+    /// An edge ends at a node that is not there.
+    NoSuchNode {
+        /// Its place among the edges.
+        edge: usize,
+        /// The node.
+        node: usize,
+    },
+    /// An edge leads from a node to itself.
+    Itself {
+        /// Its place among the edges.
+        edge: usize,
+    },
+    /// The effect is not finite, the standard error is not positive and finite, or there is less
+    /// than one degree of freedom.
+    NoEstimate {
+        /// Its place among the edges.
+        edge: usize,
+    },
+    /// The reference is not there.
+    NoSuchReference {
+        /// The node that was asked for.
+        node: usize,
+    },
+    /// Standard errors lie so many orders of magnitude apart that rounding leaves no solution.
+    Singular,
+}
+
+impl fmt::Display for GraphError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoSuchNode { edge, node } => {
+                write!(f, "edge {edge} ends at commit {node}, which is not there")
+            }
+            Self::Itself { edge } => write!(f, "edge {edge} races a commit against itself"),
+            Self::NoEstimate { edge } => write!(
+                f,
+                "edge {edge} needs a finite effect, a positive standard error and a degree of freedom"
+            ),
+            Self::NoSuchReference { node } => {
+                write!(f, "the reference is commit {node}, which is not there")
+            }
+            Self::Singular => write!(
+                f,
+                "standard errors lie too far apart to be solved for levels"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for GraphError {}
+
+/// An edge as it is solved for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Link {
+    pub from: usize,
+    pub to: usize,
+    pub effect: f64,
+    /// The squared standard error as it was measured.
+    pub measured: f64,
+    /// The same, enlarged for what it does not know.
+    pub variance: f64,
+    pub weight: Weight,
+    pub df: f64,
+    pub host: usize,
+}
+
+/// What an edge weighs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Weight {
+    /// The variance that the edge is weighted by.
+    pub variance: f64,
+    /// By how many percent that moves with each percent of the edge's own squared error.
+    pub own: f64,
+}
+
+/// The weights of edges that are sound.
+///
+/// The mean of ln s² lies below ln σ² by 1/ν + 1/(3ν²) + …, which is put back.
+pub(crate) fn weights(edges: &[Edge]) -> Vec<Weight> {
+    let mut hosts: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
+    let log = |edge: &Edge| 2.0 * edge.se.ln() + (1.0 + 1.0 / (3.0 * edge.df)) / edge.df;
+    for edge in edges {
+        let (sum, count) = hosts.entry(edge.host).or_default();
+        (*sum, *count) = (*sum + log(edge), *count + 1.0);
+    }
+    let weight = |edge: &Edge| {
+        let (sum, count) = hosts[&edge.host];
+        let rho = 1.0 / (1.0 + DF_OF_HOST / edge.df);
+        Weight {
+            variance: (rho * log(edge) + (1.0 - rho) * sum / count).exp(),
+            own: rho + (1.0 - rho) / count,
+        }
+    };
+    edges.iter().map(weight).collect()
+}
+
+/// Says which edge cannot be used.
+pub(crate) fn check(nodes: usize, edges: &[Edge]) -> Result<(), GraphError> {
+    for (number, edge) in edges.iter().enumerate() {
+        if let Some(node) = [edge.from, edge.to].into_iter().find(|node| *node >= nodes) {
+            return Err(GraphError::NoSuchNode { edge: number, node });
+        }
+        if edge.from == edge.to {
+            return Err(GraphError::Itself { edge: number });
+        }
+        let squared = edge.se * edge.se;
+        let known = edge.effect.is_finite() && squared.is_normal() && edge.se > 0.0;
+        if !known || !squared.recip().is_normal() || edge.df.is_nan() || edge.df < 1.0 {
+            return Err(GraphError::NoEstimate { edge: number });
+        }
+    }
+    Ok(())
+}
+
+/// The links of the graph, and the number of its nodes.
+///
+/// Where a run raced several candidates against one baseline, what it measured of the baseline is a
+/// node of its own: one link with the error of the baseline leads to it from the commit, and one to
+/// each candidate with the rest of the error. Each edge keeps its variance, and any two of a run
+/// get the covariance that they have. The baseline is given half the variance of the surest edge,
+/// as two sides that scatter alike have it.
+pub(crate) fn links(nodes: usize, edges: &[Edge], weights: &[Weight]) -> (Vec<Link>, usize) {
+    let mut links: Vec<Link> = edges.iter().zip(weights).map(link).collect();
+    let mut runs: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
+    for (number, edge) in edges.iter().enumerate() {
+        if let Some(run) = edge.run {
+            runs.entry((run, edge.from)).or_default().push(number);
+        }
+    }
+    let mut all_nodes = nodes;
+    for ((_, baseline), edges) in runs.into_iter().filter(|(_, edges)| edges.len() > 1) {
+        let of_all = |of: fn(&Link) -> f64| {
+            let each = edges.iter().map(|number| of(&links[*number]));
+            each.fold(f64::INFINITY, f64::min)
+        };
+        let own = 0.5 * of_all(|link| link.measured);
+        let own_weight = 0.5 * of_all(|link| link.weight.variance);
+        let first = links[edges[0]];
+        let shared = Link {
+            from: baseline,
+            to: all_nodes,
+            effect: 0.0,
+            measured: own,
+            variance: own,
+            weight: Weight {
+                variance: own_weight,
+                ..first.weight
+            },
+            df: of_all(|link| link.df),
+            ..first
+        };
+        for number in edges {
+            let link = &mut links[number];
+            link.from = all_nodes;
+            link.measured -= own;
+            link.weight.variance -= own_weight;
+        }
+        links.push(shared);
+        all_nodes += 1;
+    }
+    (links, all_nodes)
+}
+
+fn link((edge, weight): (&Edge, &Weight)) -> Link {
+    let variance = edge.se * edge.se;
+    Link {
+        from: edge.from,
+        to: edge.to,
+        effect: edge.effect,
+        measured: variance,
+        variance,
+        weight: *weight,
+        df: edge.df.min(MOST_DF),
+        host: edge.host,
+    }
+}
+
+/// The component of each node, and the reference of each component.
+pub(crate) fn components(
+    nodes: usize,
+    links: &[Link],
+    reference: usize,
+) -> (Vec<usize>, Vec<usize>) {
+    let mut neighbours = vec![Vec::new(); nodes];
+    for link in links {
+        neighbours[link.from].push(link.to);
+        neighbours[link.to].push(link.from);
+    }
+    let (mut component, mut references) = (vec![usize::MAX; nodes], Vec::new());
+    for first in std::iter::once(reference).chain(0..nodes) {
+        if component[first] != usize::MAX {
+            continue;
+        }
+        let mut reached = vec![first];
+        component[first] = references.len();
+        while let Some(node) = reached.pop() {
+            for next in &neighbours[node] {
+                if component[*next] == usize::MAX {
+                    component[*next] = references.len();
+                    reached.push(*next);
+                }
+            }
+        }
+        references.push(first);
+    }
+    (component, references)
+}
