@@ -18,7 +18,7 @@ pub(crate) use cephes::cephes_normal_cdf;
 #[cfg(feature = "secondary")]
 pub(crate) use normal::{approximate_normal_quantile, polynomial};
 pub use normal::{normal_cdf, normal_quantile};
-pub use student::{t_critical, t_two_sided_p};
+pub use student::{t_critical, t_log_density, t_two_sided_p};
 
 /// The comparison that the tests of every distribution make.
 #[cfg(test)]
