@@ -36,7 +36,7 @@ const REPLICATES: usize = 40;
 const MOST_RACES: usize = 40;
 /// Standard deviation of the effect of a replicate: layout and machine.
 const SCATTER: f64 = 0.006;
-/// How far a disturbed race is off, to either side.
+/// The distance of a disturbed race from the truth, to either side.
 const OFF: f64 = 0.005;
 /// Seconds of a build, and of a race of what is built.
 const SECONDS: (f64, f64) = (60.0, 15.0);
@@ -161,9 +161,23 @@ impl History {
 #[derive(Clone, Copy)]
 struct Found {
     outcome: Outcome,
+    /// True if it was told on the way that no single step explains the races.
+    told_several: bool,
     races: usize,
     replicates: usize,
     builds: usize,
+}
+
+impl Found {
+    fn open() -> Self {
+        Self {
+            outcome: Outcome::Open,
+            told_several: false,
+            races: 0,
+            replicates: 0,
+            builds: 2,
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -226,56 +240,76 @@ impl World {
         race.expect("a look")
     }
 
-    /// A search as deadheat makes it.
+    /// A search as deadheat makes it: where no single step explains the races it goes on between
+    /// the raced neighbours that differ most.
     fn search(&self, seed: u64) -> Found {
         let (drawn, mut random) = self.drawn(seed);
         let mut search = CulpritSearch::uniform(COMMITS, self.margin, ALPHA).expect("a search");
-        let mut built = vec![0, COMMITS];
-        let mut found = Found {
-            outcome: Outcome::Open,
-            races: 0,
-            replicates: 0,
-            builds: 2,
-        };
+        // GOOD of the search, and what is built, by the numbers of the whole range.
+        let (mut good, mut built) = (0, vec![0, COMMITS]);
+        let mut found = Found::open();
         loop {
             let posterior = search.posterior();
-            if let Some(answer) = posterior.answer() {
-                let is_right = |first, last| {
-                    let mut culprits = drawn.culprits.iter();
-                    culprits.any(|culprit| (first..=last).contains(culprit))
-                };
-                found.outcome = match answer {
-                    Answer::Commits(group) if is_right(group.first, group.last) => Outcome::Right,
-                    Answer::Commits(_) => Outcome::Wrong,
-                    Answer::NoStep { .. } => Outcome::NoStep,
-                    Answer::NoSingleStep { .. } => Outcome::NoSingleStep,
-                };
-                return found;
+            match posterior.answer() {
+                None => {}
+                Some(Answer::NoSingleStep { from, to, .. }) => {
+                    found.told_several = true;
+                    if to - from == search.last() {
+                        found.outcome = Outcome::NoSingleStep;
+                        return found;
+                    }
+                    search = search.between(from, to).expect("raced commits");
+                    good += from;
+                    continue;
+                }
+                Some(Answer::NoStep { .. }) => {
+                    found.outcome = match found.told_several {
+                        true => Outcome::NoSingleStep,
+                        false => Outcome::NoStep,
+                    };
+                    return found;
+                }
+                Some(Answer::Commits(group)) => {
+                    let named = good + group.first..=good + group.last;
+                    let is_right = drawn.culprits.iter().any(|culprit| named.contains(culprit));
+                    found.outcome = if is_right {
+                        Outcome::Right
+                    } else {
+                        Outcome::Wrong
+                    };
+                    return found;
+                }
             }
+            let within = built.iter().filter(|commit| **commit >= good);
+            let here: Vec<usize> = within.map(|commit| commit - good).collect();
             let cost = |from: usize, to: usize| {
-                let new = [from, to]
-                    .iter()
-                    .filter(|side| !built.contains(side))
-                    .count();
-                SECONDS.0 * new as f64 + SECONDS.1
+                let sides = [from, to];
+                let new = sides.iter().filter(|side| !here.contains(side));
+                SECONDS.0 * new.count() as f64 + SECONDS.1
             };
-            let next = search.next_race(&posterior, &built, cost);
+            let next = search.next_race(&posterior, &here, cost);
             let Some(next) = next.filter(|_| found.races < MOST_RACES) else {
                 return found;
             };
-            let new = [next.from, next.to]
-                .into_iter()
-                .find(|side| !built.contains(side));
-            if let Some(new) = new {
-                found.builds += 1;
-                if drawn.unbuildable.contains(&new) {
-                    search.mark_unbuildable(new).expect("an inner commit");
+            let mut all_built = true;
+            for side in [next.from, next.to] {
+                if here.contains(&side) {
                     continue;
                 }
-                built.push(new);
+                found.builds += 1;
+                if drawn.unbuildable.contains(&(good + side)) {
+                    search.mark_unbuildable(side).expect("an inner commit");
+                    all_built = false;
+                } else {
+                    built.push(good + side);
+                }
             }
+            if !all_built {
+                continue;
+            }
+            let levels = &drawn.levels[good..];
             let sides = (next.from, next.to);
-            let (race, replicates) = self.race(&drawn.levels, sides, &mut random, |running| {
+            let (race, replicates) = self.race(levels, sides, &mut random, |running| {
                 search.is_decided(*running).expect("an estimate")
             });
             search.add(race).expect("an estimate");
@@ -294,9 +328,7 @@ impl World {
         let (mut good, mut bad) = (0, COMMITS);
         let mut found = Found {
             outcome: Outcome::Wrong,
-            races: 0,
-            replicates: 0,
-            builds: 2,
+            ..Found::open()
         };
         while bad - good > 1 {
             let middle = good.midpoint(bad);
@@ -428,7 +460,9 @@ impl Row {
     fn counts(&self) -> String {
         use Outcome::{NoSingleStep, NoStep, Open, Right, Wrong};
         let counts = [Right, Wrong, NoStep, NoSingleStep, Open].map(|outcome| self.count(outcome));
-        counts.map(|count| count.to_string()).join(" | ")
+        let told = self.found.iter().filter(|found| found.told_several);
+        let counts = counts.map(|count| count.to_string()).join(" | ");
+        format!("{counts} | {}", told.count())
     }
 
     fn costs(&self) -> String {
@@ -440,7 +474,7 @@ impl Row {
         )
     }
 
-    /// That no more than α of the searches name a wrong commit.
+    /// The promise that no more than α of the searches name a wrong commit.
     fn seldom_wrong(&self, what: &str) -> Bar {
         let of = self.found.len();
         let (wrong, allowed) = (
@@ -456,8 +490,8 @@ impl Row {
     }
 }
 
-const HEAD: &str = "| history | noise | margin | right | wrong | no step | no single step | open | races | replicates | builds |\n\
-                    | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
+const HEAD: &str = "| history | noise | margin | right | wrong | no step | no single step | open | several told | races | replicates | builds |\n\
+                    | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
 
 struct Setting {
     searches: usize,
@@ -521,28 +555,20 @@ fn one_step(setting: &Setting) -> Section {
             row.found.len(),
             0.95,
         ));
-        let most = 2 * NOISELESS;
         bars.push(Bar::at_most(
             format!("{what}: races, mean"),
             row.mean(|found| found.races),
-            most as f64,
+            (2 * NOISELESS) as f64,
             1,
             "",
-        ));
-        let within = row.found.iter().filter(|found| found.races <= most).count();
-        bars.push(Bar::share(
-            format!("{what}: searches with at most {most} races"),
-            within,
-            row.found.len(),
-            0.95,
         ));
     }
     Section {
         text: format!(
             "## One step\n\nA step at a uniform place among {COMMITS} commits. A bisect without noise takes \
-             {NOISELESS} races; those of deadheat, of the ends included, are told as mean (95th percentile, \
-             most), and so are replicates, of which a race takes from 6 to {REPLICATES}. Builds include the \
-             ends and those that fail. Where commits do not build, right is the group that holds the culprit \
+             {NOISELESS} races; those of deadheat, with the race of the ends and the one that confirms the \
+             culprit, are told as mean (95th percentile, most), and so are replicates, of which a race takes from \
+             6 to {REPLICATES}. Builds include the ends and those that fail. Where commits do not build, right is the group that holds the culprit \
              and ends at the next that builds.\n\n{table}\n"
         ),
         bars,
@@ -602,7 +628,10 @@ fn other_histories(setting: &Setting) -> Section {
         text: format!(
             "## Other histories\n\nTwo steps at two uniform places, creep by the same in every commit, ten equal \
              steps, and a step in a history of which each commit adds N(0, .01 %) of its own. To name the commit \
-             of any of the steps is right, to name another one is wrong; in creep every commit is.\n\n{table}\n"
+             of any of the steps is right, to name another one is wrong; in creep every commit is. *Several told* \
+             counts the searches that said on the way that no single step explains the races, and went on between \
+             the raced neighbours that differ most; *no single step* those that said so and found none there.\n\n\
+             {table}\n"
         ),
         bars,
     }

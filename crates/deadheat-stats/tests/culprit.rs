@@ -110,7 +110,10 @@ proptest! {
     }
 
     #[test]
-    fn a_race_of_a_commit_against_itself_changes_nothing((search, races) in searches(), theta in -0.1..0.1) {
+    fn a_race_of_a_commit_against_itself_changes_nothing(
+        (search, races) in searches(),
+        theta in -0.1..0.1,
+    ) {
         let itself = CommitRace { from: 0, to: 0, theta, se: 0.001, df: 5.0 };
         let more = [&races[..], &[itself]].concat();
         prop_assert_eq!(posterior(&search, &races), posterior(&search, &more));
@@ -269,7 +272,7 @@ fn a_walk_without_noise_finds_every_one_of_64_places() {
             let found = matches!(answer, Answer::Commits(group)
                 if (group.first, group.last) == (culprit, culprit));
             assert!(
-                found && races <= 12,
+                found && races <= 13,
                 "{culprit}: {answer:?} after {races} races"
             );
         }
@@ -325,6 +328,102 @@ fn a_build_that_fails_on_the_way_is_stepped_around() {
         search.add(race),
         Err(CulpritError::Unbuildable { commit: middle })
     );
+}
+
+/// A precise race between commits of 64.
+fn precise(from: usize, to: usize, theta: f64) -> CommitRace {
+    CommitRace {
+        from,
+        to,
+        theta,
+        se: 0.001,
+        df: 39.0,
+    }
+}
+
+fn search_with(races: &[CommitRace]) -> CulpritSearch {
+    let mut search = uniform_search(64);
+    for race in races {
+        search.add(*race).unwrap();
+    }
+    search
+}
+
+#[test]
+fn a_culprit_is_no_answer_until_it_was_raced_against_the_commit_before() {
+    let around = [precise(0, 30, 0.0), precise(0, 31, 0.02)];
+    let races = [&[precise(0, 64, 0.02)], &around[..], &around[..]].concat();
+    let mut search = search_with(&races);
+    let posterior = search.posterior();
+    assert!(posterior.groups[30].probability > 0.95, "{posterior:?}");
+    assert_eq!(posterior.answer(), None);
+    let dear = |from: usize, to: usize| if (from, to) == (30, 31) { 1e9 } else { 1.0 };
+    let next = search.next_race(&posterior, &[0, 64], dear).unwrap();
+    assert_eq!((next.from, next.to), (30, 31));
+    search.add(precise(30, 31, 0.02)).unwrap();
+    let answer = search.posterior().answer();
+    assert!(matches!(answer, Some(Answer::Commits(group)) if group.last == 31));
+}
+
+#[test]
+fn a_race_that_shows_neither_nothing_nor_the_step_is_raced_again() {
+    let ends = precise(0, 64, 0.01);
+    let search = search_with(&[ends, ends, precise(0, 32, 0.005)]);
+    let built = [0, 32, 64];
+    let cost = |from: usize, to: usize| {
+        let all_built = built.contains(&from) && built.contains(&to);
+        if all_built { 20.0 } else { 100.0 }
+    };
+    let next = search.next_race(&search.posterior(), &built, cost).unwrap();
+    assert_eq!((next.from, next.to), (0, 32), "{next:?}");
+}
+
+#[test]
+fn a_search_without_an_answer_tells_what_it_has_narrowed_the_culprit_down_to() {
+    let races = [precise(0, 64, 0.02), precise(0, 32, 0.0)];
+    let posterior = search_with(&[races, races].concat()).posterior();
+    assert_eq!(posterior.answer(), None);
+    let half = posterior.credible_groups(0.9);
+    assert!((28..=30).contains(&half.len()), "{half:?}");
+    assert!(half.iter().all(|group| group.first > 32), "{half:?}");
+    assert_eq!(posterior.credible_groups(2.0).len(), 64);
+    let step = posterior.step.unwrap();
+    assert!((step.theta - 0.02).abs() < 0.0005, "{step:?}");
+    // Two races with an error of .1 %: 2 · 1.96 · .1 %/√2, and a little for the tails.
+    let width = step.high - step.low;
+    assert!((0.0025..0.0040).contains(&width), "{step:?}");
+    assert!(step.low < 0.02 && 0.02 < step.high);
+}
+
+#[test]
+fn where_no_single_step_explains_the_races_a_search_goes_on_between_two_of_them() {
+    let search = search_with(&[
+        precise(0, 64, 0.03),
+        precise(0, 10, 0.01),
+        precise(50, 64, -0.01),
+        precise(0, 50, 0.04),
+        precise(10, 64, 0.02),
+        precise(10, 50, 0.03),
+    ]);
+    let answer = search.posterior().answer();
+    let told = matches!(
+        answer,
+        Some(Answer::NoSingleStep {
+            from: 10,
+            to: 50,
+            ..
+        })
+    );
+    assert!(told, "{answer:?}");
+    let within = search.between(50, 10).unwrap();
+    assert_eq!(within.last(), 40);
+    assert_eq!(within.races(), [precise(0, 40, 0.03)]);
+    assert_eq!(search.between(3, 3).err(), Some(CulpritError::Weights));
+    let beyond = CulpritError::NoSuchCommit {
+        commit: 65,
+        last: 64,
+    };
+    assert_eq!(search.between(0, 65).err(), Some(beyond));
 }
 
 #[test]
@@ -437,7 +536,7 @@ struct Outcomes {
     races: usize,
 }
 
-/// Right is whatever names one of `culprits`.
+/// Outcomes of so many searches; right is an answer that names one of the culprits.
 fn searched(
     searches: usize,
     seed: u64,

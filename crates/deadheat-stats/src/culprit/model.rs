@@ -95,7 +95,7 @@ pub(super) struct Weighed {
     pub step: Option<StepSize>,
 }
 
-/// The prior over commits, the size of steps that are looked for, and the shapes there are.
+/// A prior over commits and the size of steps that are looked for.
 #[derive(Debug, Clone)]
 pub(super) struct Model {
     /// The prior probability of each commit after GOOD, if there is a step.
@@ -110,8 +110,8 @@ impl Model {
     ///
     /// No race lies strictly between two raced neighbours, so that all commits of such a segment
     /// have one likelihood. The logarithms of prior times likelihood are `terms`, for each segment
-    /// and each step of the grid. Without `has_shapes` any change is one step.
-    pub fn weigh(&self, races: &[CommitRace], has_shapes: bool, fineness: f64) -> Weighed {
+    /// and each step of the grid. Unless there `may_be_several`, any change is one step.
+    pub fn weigh(&self, races: &[CommitRace], may_be_several: bool, fineness: f64) -> Weighed {
         let grid = self.grid(races, fineness);
         let likelihoods: Vec<_> = races.iter().map(RaceLikelihood::new).collect();
         let unchanged: f64 = likelihoods.iter().map(|race| race.log_density(0.0)).sum();
@@ -142,8 +142,8 @@ impl Model {
             terms.extend(with_prior.map(|(point, gain)| same + point.log_prior + gain));
         }
         let no_change = NO_CHANGE.ln() + unchanged;
-        let shapes = if has_shapes { NO_SINGLE_STEP } else { 0.0 };
-        let no_single_step = shapes.ln() + self.free_levels(races);
+        let several = if may_be_several { NO_SINGLE_STEP } else { 0.0 };
+        let no_single_step = several.ln() + self.free_levels(races);
         // The largest is 1 from here on, and what is not a number of double precision beside it is 0.
         let largest = terms
             .iter()
@@ -163,9 +163,10 @@ impl Model {
                 *of_point += term;
             }
             let of_segment = terms.iter().sum::<f64>() / total;
-            let per_prior = match segment.prior {
-                0.0 => 0.0,
-                prior => of_segment / prior,
+            let per_prior = if segment.prior > 0.0 {
+                of_segment / segment.prior
+            } else {
+                0.0
             };
             for prior in &self.prior[segment.from..segment.to] {
                 step += per_prior * prior;
@@ -241,17 +242,39 @@ impl Model {
     }
 
     /// The logarithm of the likelihood if each raced commit has a level of its own, averaged over
-    /// spreads of levels that are even in their logarithm.
+    /// all spreads.
     fn free_levels(&self, races: &[CommitRace]) -> f64 {
-        let (low, high) = (self.margin * SOUGHT, largest_step(races));
-        let spreads = (0..SPREADS).map(|place| {
-            let share = (place as f64 + 0.5) / SPREADS as f64;
-            low * (high / low).powf(share)
-        });
-        let terms: Vec<f64> = spreads.map(|spread| log_evidence(races, spread)).collect();
+        let spreads = self.spreads(races);
+        let terms = spreads.map(|spread| FreeLevels::new(races, spread).log_evidence);
+        let terms: Vec<f64> = terms.collect();
         let largest = terms.iter().copied().fold(f64::MIN, f64::max);
         let sum: f64 = terms.iter().map(|term| (term - largest).exp()).sum();
         largest + (sum / SPREADS as f64).ln()
+    }
+
+    /// The raced neighbours between which the levels differ most, by the likeliest spread.
+    pub fn widest_gap(&self, races: &[CommitRace]) -> (usize, usize) {
+        let spreads = self.spreads(races);
+        let levels = spreads.map(|spread| FreeLevels::new(races, spread));
+        let likeliest = levels.max_by(|one, other| one.log_evidence.total_cmp(&other.log_evidence));
+        let gap = |segment: &Segment| {
+            let difference = |levels: &FreeLevels| levels.difference(segment.from, segment.to);
+            likeliest.as_ref().map_or(0.0, difference).abs()
+        };
+        let segments = self.segments(races);
+        let widest = segments
+            .iter()
+            .max_by(|one, other| gap(one).total_cmp(&gap(other)));
+        widest.map_or((0, self.prior.len()), |segment| (segment.from, segment.to))
+    }
+
+    /// Standard deviations of free levels, even in their logarithm.
+    fn spreads(&self, races: &[CommitRace]) -> impl Iterator<Item = f64> {
+        let (low, high) = (self.margin * SOUGHT, largest_step(races));
+        (0..SPREADS).map(move |place| {
+            let share = (place as f64 + 0.5) / SPREADS as f64;
+            low * (high / low).powf(share)
+        })
     }
 }
 
@@ -299,47 +322,84 @@ impl RaceLikelihood {
     }
 
     fn log_density(&self, truth: f64) -> f64 {
-        let part = |(scale, middle): (f64, f64)| {
-            let t = (self.theta - truth) / scale;
-            middle - 0.5 * (self.df + 1.0) * (t * t / self.df).ln_1p()
-        };
-        let (one, other) = (part(self.sound), part(self.stray));
+        let (one, other) = (self.part(self.sound, truth), self.part(self.stray, truth));
         one.max(other) + (-(one - other).abs()).exp().ln_1p()
+    }
+
+    fn part(&self, (scale, middle): (f64, f64), truth: f64) -> f64 {
+        let t = (self.theta - truth) / scale;
+        middle - 0.5 * (self.df + 1.0) * (t * t / self.df).ln_1p()
     }
 }
 
-/// The logarithm of the likelihood of races between levels that are independent and normal with
-/// this spread, by the Cholesky factor of their covariance, one race after the other.
-fn log_evidence(races: &[CommitRace], spread: f64) -> f64 {
-    let of_levels = spread * spread;
-    let mut factor: Vec<Vec<f64>> = Vec::with_capacity(races.len());
-    let mut residuals: Vec<f64> = Vec::with_capacity(races.len());
-    let mut sum = 0.0;
-    for race in races {
-        let mut row = Vec::with_capacity(factor.len() + 1);
-        for (other, above) in races.iter().zip(&factor) {
-            let (before, diagonal) = above.split_at(row.len());
-            let rest = of_levels * shared_levels(race, other) - dot(&row, before);
-            row.push(rest / diagonal[0]);
+/// Returns true if a race is rather off than sound, given the probability that a step of this size
+/// is inside it and there is none elsewhere.
+pub(super) fn is_off(race: &CommitRace, inside: f64, step: f64) -> bool {
+    let race = RaceLikelihood::new(race);
+    let density = |part: (f64, f64)| {
+        let at = |truth: f64| race.part(part, truth).exp();
+        inside * at(step) + (1.0 - inside) * at(0.0)
+    };
+    density(race.stray) > density(race.sound)
+}
+
+/// Levels of commits that are independent and normal, given races between them: the Cholesky factor
+/// of the races' covariance, which grows by a row with every race.
+struct FreeLevels<'a> {
+    races: &'a [CommitRace],
+    /// The variance of a level.
+    variance: f64,
+    factor: Vec<Vec<f64>>,
+    /// Each race less what the earlier ones foretell of it, in standard deviations.
+    residuals: Vec<f64>,
+    log_evidence: f64,
+}
+
+impl<'a> FreeLevels<'a> {
+    fn new(races: &'a [CommitRace], spread: f64) -> Self {
+        let mut levels = Self {
+            races,
+            variance: spread * spread,
+            factor: Vec::with_capacity(races.len()),
+            residuals: Vec::with_capacity(races.len()),
+            log_evidence: 0.0,
+        };
+        for race in races {
+            let mut row = levels.row(race.from, race.to);
+            // Whatever the others say of it, its own error is left.
+            let own = race.se * race.se * t_variance(race.df);
+            let variance = (2.0 * levels.variance + own - dot(&row, &row)).max(own);
+            let residual = (race.theta - dot(&row, &levels.residuals)) / variance.sqrt();
+            let log_variance = (std::f64::consts::TAU * variance).ln();
+            levels.log_evidence -= 0.5 * (residual * residual + log_variance);
+            levels.residuals.push(residual);
+            row.push(variance.sqrt());
+            levels.factor.push(row);
         }
-        // Whatever the others say of it, its own error is left.
-        let own = race.se * race.se * t_variance(race.df);
-        let variance = (2.0 * of_levels + own - dot(&row, &row)).max(own);
-        let residual = (race.theta - dot(&row, &residuals)) / variance.sqrt();
-        sum -= 0.5 * (residual * residual + (std::f64::consts::TAU * variance).ln());
-        residuals.push(residual);
-        row.push(variance.sqrt());
-        factor.push(row);
+        levels
     }
-    sum
+
+    /// The expected difference of two levels.
+    fn difference(&self, from: usize, to: usize) -> f64 {
+        dot(&self.row(from, to), &self.residuals)
+    }
+
+    /// The covariances of a difference of levels with the residuals so far.
+    fn row(&self, from: usize, to: usize) -> Vec<f64> {
+        let mut row = Vec::with_capacity(self.factor.len() + 1);
+        for (race, above) in self.races.iter().zip(&self.factor) {
+            let (before, diagonal) = above.split_at(row.len());
+            let shared = self.variance * shared_levels((from, to), (race.from, race.to));
+            row.push((shared - dot(&row, before)) / diagonal[0]);
+        }
+        row
+    }
 }
 
 /// The covariance of two differences of levels, in variances of a level.
-fn shared_levels(one: &CommitRace, other: &CommitRace) -> f64 {
+fn shared_levels(one: (usize, usize), other: (usize, usize)) -> f64 {
     let same = |a: usize, b: usize| f64::from(u8::from(a == b));
-    same(one.from, other.from) + same(one.to, other.to)
-        - same(one.from, other.to)
-        - same(one.to, other.from)
+    same(one.0, other.0) + same(one.1, other.1) - same(one.0, other.1) - same(one.1, other.0)
 }
 
 /// The variance of Student's t, below three degrees of freedom that of three.
@@ -458,10 +518,29 @@ mod tests {
         let determinant: f64 = a * c - b * b;
         let square = (c * 9e-4 + 2.0 * b * 3e-4 + a * 1e-4) / determinant;
         let want = -0.5 * square - 0.5 * determinant.ln() - std::f64::consts::TAU.ln();
-        let got = log_evidence(&races, 0.02);
+        let got = FreeLevels::new(&races, 0.02).log_evidence;
         assert!((got - want).abs() < 1e-4, "{got} {want}");
-        let turned = log_evidence(&[races[1], races[0]], 0.02);
+        let turned = FreeLevels::new(&[races[1], races[0]], 0.02).log_evidence;
         assert!((got - turned).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_widest_gap_is_where_races_by_way_of_others_show_the_largest_change() {
+        let model = Model {
+            prior: vec![1.0 / 64.0; 64],
+            margin: f64::ln_1p(0.01),
+        };
+        // Levels of 0, .01, .04 and .03.
+        let races = [
+            race(0, 64, 0.03, 0.001),
+            race(0, 10, 0.01, 0.001),
+            race(50, 64, -0.01, 0.001),
+        ];
+        assert_eq!(model.widest_gap(&races), (10, 50));
+        assert_eq!(model.widest_gap(&[]), (0, 64));
+        let levels = FreeLevels::new(&races, 0.03);
+        assert!((levels.difference(10, 50) - 0.03).abs() < 0.001);
+        assert!((levels.difference(50, 10) + levels.difference(10, 50)).abs() < 1e-12);
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! What is known of the culprit, and whether that is enough.
+//! The answer of a search for the culprit, and the probabilities behind it.
 
-use super::model::{StepSize, Weighed};
+use super::model::{CommitRace, Model, StepSize};
 
 /// Neighbouring commits that no race can tell apart: all but the last do not build.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -11,22 +11,31 @@ pub struct CommitGroup {
     pub last: usize,
     /// The probability that one of them is the culprit.
     pub probability: f64,
+    /// True if the last was raced against the commit before the first: the race that shows the step
+    /// itself.
+    pub is_confirmed: bool,
 }
 
 /// The end of a search: what is known with probability 1 − α at least.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Answer {
-    /// The step is at this commit, or at one of these that cannot be told apart.
+    /// The step is at this commit, or at one of these that cannot be told apart, and a race against
+    /// the commit before showed it.
     Commits(CommitGroup),
     /// There is no step of the size of the margin.
     NoStep {
         /// The probability of that.
         probability: f64,
     },
-    /// Times changed, but no single step explains the races: there are several, or creep.
+    /// Times changed, but no single step explains the races: there are several, or creep. The
+    /// largest change lies between two raced neighbours, where another search may go on.
     NoSingleStep {
         /// The probability of that.
         probability: f64,
+        /// The older one of the neighbours.
+        from: usize,
+        /// The newer one.
+        to: usize,
     },
 }
 
@@ -46,19 +55,31 @@ pub struct Posterior {
     pub step: Option<StepSize>,
     /// The probability that the culprit is one of the first k commits after GOOD.
     up_to: Vec<f64>,
+    /// The raced neighbours whose levels differ most, where there is no single step.
+    widest_gap: Option<(usize, usize)>,
     alpha: f64,
 }
 
 impl Posterior {
-    pub(super) fn new(weighed: Weighed, unbuildable: &[bool], alpha: f64) -> Self {
+    pub(super) fn new(
+        model: &Model,
+        races: &[CommitRace],
+        unbuildable: &[bool],
+        alpha: f64,
+    ) -> Self {
+        // Without a commit that builds between the ends any change is one step.
+        let may_be_several = unbuildable.iter().filter(|no| !**no).count() > 2;
+        let weighed = model.weigh(races, may_be_several, 1.0);
         let mut first = 1;
         let builds = (1..unbuildable.len()).filter(|commit| !unbuildable[*commit]);
         let groups = builds.map(|last| {
             let probability = weighed.up_to[last] - weighed.up_to[first - 1];
+            let mut sides = races.iter().map(|race| (race.from, race.to));
             let group = CommitGroup {
                 first,
                 last,
                 probability: probability.min(1.0),
+                is_confirmed: sides.any(|sides| sides == (first - 1, last)),
             };
             first = last + 1;
             group
@@ -69,12 +90,13 @@ impl Posterior {
             small_step: weighed.small_step,
             no_single_step: weighed.no_single_step,
             step: weighed.step,
+            widest_gap: (weighed.no_single_step >= 1.0 - alpha).then(|| model.widest_gap(races)),
             up_to: weighed.up_to,
             alpha,
         }
     }
 
-    /// The answer, once one has a probability of 1 − α.
+    /// The answer, once one has a probability of 1 − α; a commit must be confirmed, too.
     pub fn answer(&self) -> Option<Answer> {
         let enough = 1.0 - self.alpha;
         let no_step = self.no_change + self.small_step;
@@ -82,13 +104,22 @@ impl Posterior {
             let probability = no_step;
             return Some(Answer::NoStep { probability });
         }
-        if self.no_single_step >= enough {
+        if let Some((from, to)) = self.widest_gap {
             let probability = self.no_single_step;
-            return Some(Answer::NoSingleStep { probability });
+            return Some(Answer::NoSingleStep {
+                probability,
+                from,
+                to,
+            });
         }
-        let mut groups = self.groups.iter();
-        let group = groups.find(|group| group.probability >= enough);
-        group.map(|group| Answer::Commits(*group))
+        let known = self.known_group().filter(|group| group.is_confirmed);
+        known.map(Answer::Commits)
+    }
+
+    /// The group that holds the culprit with probability 1 − α, confirmed or not.
+    pub(super) fn known_group(&self) -> Option<CommitGroup> {
+        let is_known = |group: &&CommitGroup| group.probability >= 1.0 - self.alpha;
+        self.groups.iter().find(is_known).copied()
     }
 
     /// The fewest groups, the likeliest first, that hold the culprit with probability `level` if
@@ -119,8 +150,7 @@ impl Posterior {
         (self.up_to[high] - self.up_to[low]).clamp(0.0, 1.0)
     }
 
-    /// The same, given that there is one step or none: races between two commits say nothing of
-    /// other histories that they would not say of any two.
+    /// The same, given that there is one step or none.
     pub(super) fn side(&self, from: usize, to: usize) -> f64 {
         let all = self.step_probability() + self.no_change;
         let between = self.step_between(from, to);
