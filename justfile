@@ -97,6 +97,10 @@ validate-gate *options:
 validate-tails *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin tails -- {{options}}
 
+# Searches for the commit that changed the time, simulated, every bar of theirs: some five minutes, beside anything else; `just validate-bisect --quick` only tries it
+validate-bisect *options:
+    cargo run --release --manifest-path validation/Cargo.toml --bin bisect -- {{options}}
+
 # What else the machine tells of a sample, and what that is worth; the noise of 20 ms; a difference of 0.01 %: some eight minutes; `--only explained`, `spectrum` or `hundredth`, `--races N`; `--quick` only tries it
 validate-covariates *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin covariates -- {{options}}

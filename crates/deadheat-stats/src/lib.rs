@@ -17,6 +17,7 @@
 //! | how large is the effect, and how sure is that? | [`huber`], [`hodges_lehmann`] |
 //! | and when a replicate is a single block, or a few? | [`few_blocks`], [`guard`] |
 //! | what do several hosts say together? | [`hosts`] |
+//! | which commit changed the time, and which race would tell? | [`culprit`] |
 //! | when may one look, and what does a look cost? | [`looks`] |
 //! | what may be said? | [`verdict`], [`power`], [`components`] |
 //! | do other tests agree? | [`signflip`], [`rank`] |
@@ -41,6 +42,7 @@
 pub mod anytime;
 pub mod blocks;
 pub mod components;
+pub mod culprit;
 pub mod dist;
 #[cfg(feature = "secondary")]
 pub mod drawing;
@@ -72,6 +74,9 @@ pub use blocks::{ClusterError, Clusters, Diagnostics, Order, block_effect, diagn
 pub use components::{
     Components, clamped_components, clamped_variance, is_bimodal, mean_of_replicate_locations,
     variance_components,
+};
+pub use culprit::{
+    Answer, CommitGroup, CommitRace, CulpritError, CulpritSearch, NextRace, Posterior, StepSize,
 };
 pub use dist::share_bounds;
 #[cfg(feature = "secondary")]

@@ -21,7 +21,7 @@ pub use gamma::chi_squared_upper_tail;
 #[cfg(feature = "secondary")]
 pub(crate) use normal::{approximate_normal_quantile, polynomial};
 pub use normal::{normal_cdf, normal_quantile};
-pub use student::{normal_deviate, t_critical, t_two_sided_p};
+pub use student::{normal_deviate, t_critical, t_log_density, t_two_sided_p};
 
 /// The comparison that the tests of every distribution make.
 #[cfg(test)]

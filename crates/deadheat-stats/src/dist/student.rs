@@ -38,6 +38,14 @@ pub fn normal_deviate(t: f64, df: f64) -> f64 {
     -normal_quantile(tail) * t.signum()
 }
 
+/// The logarithm of the density of Student's t with `df` degrees of freedom at `t` (`df` below 1
+/// counts as 1).
+pub fn t_log_density(t: f64, df: f64) -> f64 {
+    let df = clamp_df(df);
+    let middle = gamma_half_step(0.5 * df) / (df * PI).sqrt();
+    middle.ln() - 0.5 * (df + 1.0) * ln_1_plus_square(t.abs() / df.sqrt())
+}
+
 /// At least 1, and at most what the expansion's powers can bear; t is normal long before that.
 fn clamp_df(df: f64) -> f64 {
     if df.is_nan() {
@@ -203,6 +211,20 @@ mod tests {
     }
 
     #[test]
+    fn the_density_of_one_two_and_many_degrees_of_freedom_is_that_of_the_textbook() {
+        for t in [-3.0, 0.0, 0.4, 1.7, 30.0, 1e9_f64] {
+            let cauchy = -(PI * (1.0 + t * t)).ln();
+            close(t_log_density(t, 1.0), cauchy, 1e-13);
+            let two = -1.5 * (2.0 + t * t).ln();
+            close(t_log_density(t, 2.0), two, 1e-13);
+        }
+        for t in [0.0, 0.4, 3.0_f64] {
+            let normal = -0.5 * (t * t + (2.0 * PI).ln());
+            close(t_log_density(t, 1e12), normal, 1e-11);
+        }
+    }
+
+    #[test]
     fn the_median_is_exactly_zero() {
         assert_eq!(t_critical(1.0, 7.0), 0.0);
         assert_eq!(t_two_sided_p(0.0, 7.0), 1.0);
@@ -215,6 +237,7 @@ mod tests {
             for df in [-3.0, 0.0, 1.0, 1e300, f64::NAN] {
                 assert!(t_critical(p_or(0.5), df).is_finite(), "{p} {df}");
                 assert!(t_two_sided_p(p_or(0.0) * 1e300, df).is_finite(), "{p} {df}");
+                assert!(t_log_density(p_or(0.0) * 1e300, df).is_finite(), "{p} {df}");
             }
         }
     }

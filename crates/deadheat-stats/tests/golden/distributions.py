@@ -55,6 +55,7 @@ def tables():
     return {
         "t_critical": [[level, df, -special.stdtrit(df, level / 2)] for df in DFS for level in LEVELS],
         "t_two_sided_p": [[t, df, 2 * special.stdtr(df, -t)] for df in DFS for t in TS],
+        "t_log_density": [[t, df, stats.t.logpdf(t, df)] for df in DFS for t in TS],
         "normal_cdf": [[z, special.ndtr(z)] for z in zs],
         "normal_quantile": [[p, special.ndtri(p)] for p in ps],
         "binomial_two_sided_p": [[k, n, p, stats.binomtest(k, n, p).pvalue] for k, n, p in binomials()],

@@ -31,6 +31,7 @@ fn each_row(table: &str, function: impl Fn(&[f64]) -> f64) {
 fn the_t_distribution_agrees_with_scipy_for_one_to_a_million_degrees_of_freedom() {
     each_row("t_critical", |a| dist::t_critical(a[0], a[1]));
     each_row("t_two_sided_p", |a| dist::t_two_sided_p(a[0], a[1]));
+    each_row("t_log_density", |a| dist::t_log_density(a[0], a[1]));
 }
 
 #[test]

@@ -1,0 +1,725 @@
+//! Searches for the commit that changed the time, by seeded simulation: how often the right one is
+//! named and for how many races, beside a plain bisect and `git bisect run` with the tests that
+//! scripts use.
+//!
+//! ```text
+//! cargo run --release --manifest-path validation/Cargo.toml --bin bisect
+//! ```
+//!
+//! Writes `docs/validation/bisect.md`. Nothing is timed, so anything else may run beside it; takes
+//! some minutes. With `--quick` all is tried in small numbers and printed, and nothing is written;
+//! `--only "no step" --races 200` asks a part of it.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::thread;
+
+use deadheat_examples::random::SplitMix64;
+use deadheat_stats::dist::{t_critical, t_two_sided_p};
+use deadheat_stats::looks::Spending;
+use deadheat_stats::summary::{mean, quantile, std_dev};
+use deadheat_stats::{Answer, CommitRace, CulpritSearch, welch};
+use deadheat_validation::bars::{ALPHA, Bar, Section};
+use deadheat_validation::binomial::binomial_bound;
+use deadheat_validation::made_run::normal;
+use deadheat_validation::page::{Asked, Page, Question};
+
+/// Searches of each row, and of a trial.
+const SEARCHES: (usize, usize) = (1_000, 40);
+/// Commits after GOOD.
+const COMMITS: usize = 1_024;
+/// Races of a bisect that is never misled, that of the ends aside.
+const NOISELESS: usize = 10;
+/// Replicates of a race at most; the looks of a race begin at six.
+const REPLICATES: usize = 40;
+/// A search that has no answer after so many races is left open.
+const MOST_RACES: usize = 40;
+/// Standard deviation of the effect of a replicate: layout and machine.
+const SCATTER: f64 = 0.006;
+/// The distance of a disturbed race from the truth, to either side.
+const OFF: f64 = 0.005;
+/// Seconds of a build, and of a race of what is built.
+const SECONDS: (f64, f64) = (60.0, 15.0);
+
+/// The distribution of the effects of replicates around the truth.
+#[derive(Clone, Copy, PartialEq)]
+enum Noise {
+    Normal,
+    /// Student's t of three degrees of freedom, with the same standard deviation.
+    HeavyTails,
+    /// Normal, and one race in ten is off.
+    Disturbed,
+}
+
+impl Noise {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Normal => "normal",
+            Self::HeavyTails => "t, 3 degrees",
+            Self::Disturbed => "one race in ten off",
+        }
+    }
+
+    /// Of one replicate.
+    fn draw(self, random: &mut SplitMix64) -> f64 {
+        match self {
+            Self::Normal | Self::Disturbed => SCATTER * normal(random),
+            Self::HeavyTails => {
+                // t of 3 degrees has a variance of 3.
+                let square: f64 = (0..3).map(|_| normal(random).powi(2)).sum();
+                SCATTER * normal(random) / square.sqrt()
+            }
+        }
+    }
+
+    /// Of all replicates of a race.
+    fn shift(self, random: &mut SplitMix64) -> f64 {
+        match (self, random.index_below(20)) {
+            (Self::Disturbed, 0) => OFF,
+            (Self::Disturbed, 1) => -OFF,
+            _ => 0.0,
+        }
+    }
+}
+
+/// The way the time goes from GOOD to BAD.
+#[derive(Clone, Copy)]
+enum History {
+    /// A step at a uniform place.
+    Step(f64),
+    /// The same, and one commit in ten does not build.
+    StepAmongUnbuildable(f64),
+    /// Steps of these sizes at two uniform places.
+    TwoSteps(f64, f64),
+    /// As much in all, evenly.
+    Creep(f64),
+    /// As much in all, in so many steps at uniform places.
+    Steps(usize, f64),
+    /// A step, and each commit adds N(0, this) of its own.
+    StepAndWalk(f64, f64),
+}
+
+/// A history that was drawn.
+struct Drawn {
+    /// ln of the time of each commit.
+    levels: Vec<f64>,
+    /// The commits that are right to be named.
+    culprits: Vec<usize>,
+    unbuildable: Vec<usize>,
+}
+
+impl History {
+    fn draw(self, random: &mut SplitMix64) -> Drawn {
+        let mut own = vec![0.0; COMMITS + 1];
+        let mut culprits = Vec::new();
+        let mut step = |size: f64, own: &mut [f64], random: &mut SplitMix64| {
+            let place = 1 + random.index_below(COMMITS);
+            own[place] += size;
+            if size != 0.0 {
+                culprits.push(place);
+            }
+        };
+        let mut unbuildable = Vec::new();
+        match self {
+            Self::Step(size) => step(size, &mut own, random),
+            Self::StepAmongUnbuildable(size) => {
+                step(size, &mut own, random);
+                let inner = 1..COMMITS;
+                unbuildable.extend(inner.filter(|_| random.index_below(10) == 0));
+            }
+            Self::TwoSteps(one, other) => {
+                step(one, &mut own, random);
+                step(other, &mut own, random);
+            }
+            Self::Creep(all) => own[1..].fill(all / COMMITS as f64),
+            Self::Steps(count, all) => {
+                for _ in 0..count {
+                    step(all / count as f64, &mut own, random);
+                }
+            }
+            Self::StepAndWalk(size, each) => {
+                step(size, &mut own, random);
+                for of_commit in &mut own[1..] {
+                    *of_commit += each * normal(random);
+                }
+            }
+        }
+        let mut level = 0.0;
+        let levels = own.iter().map(|own| {
+            level += own;
+            level
+        });
+        Drawn {
+            levels: levels.collect(),
+            culprits,
+            unbuildable,
+        }
+    }
+}
+
+/// The end of one search.
+#[derive(Clone, Copy)]
+struct Found {
+    outcome: Outcome,
+    /// True if it was told on the way that no single step explains the races.
+    told_several: bool,
+    races: usize,
+    replicates: usize,
+    builds: usize,
+}
+
+impl Found {
+    fn open() -> Self {
+        Self {
+            outcome: Outcome::Open,
+            told_several: false,
+            races: 0,
+            replicates: 0,
+            builds: 2,
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Outcome {
+    Right,
+    Wrong,
+    NoStep,
+    NoSingleStep,
+    Open,
+}
+
+/// A world to search in, and the margin.
+#[derive(Clone, Copy)]
+struct World {
+    history: History,
+    noise: Noise,
+    margin: f64,
+}
+
+impl World {
+    fn of(history: History, noise: Noise) -> Self {
+        Self {
+            history,
+            noise,
+            margin: 0.01,
+        }
+    }
+
+    fn drawn(&self, seed: u64) -> (Drawn, SplitMix64) {
+        let mut random = SplitMix64::new(seed * 7_919 + 17);
+        (self.history.draw(&mut random), random)
+    }
+
+    /// Replicates of a race that goes on until `is_enough`, asked at the looks of every race.
+    fn race(
+        &self,
+        levels: &[f64],
+        (from, to): (usize, usize),
+        random: &mut SplitMix64,
+        mut is_enough: impl FnMut(&CommitRace) -> bool,
+    ) -> (CommitRace, usize) {
+        let looks = Spending::plan(REPLICATES, ALPHA).expect("looks").looks;
+        let truth = levels[to] - levels[from] + self.noise.shift(random);
+        let mut effects = Vec::new();
+        let mut race = None;
+        for look in looks {
+            effects.resize_with(look, || truth + self.noise.draw(random));
+            let estimate = CommitRace {
+                from,
+                to,
+                theta: mean(&effects).expect("effects"),
+                se: std_dev(&effects).expect("effects") / (look as f64).sqrt(),
+                df: (look - 1) as f64,
+            };
+            race = Some((estimate, look));
+            if is_enough(&estimate) {
+                break;
+            }
+        }
+        race.expect("a look")
+    }
+
+    /// A search as deadheat makes it: where no single step explains the races it goes on between
+    /// the raced neighbours that differ most.
+    fn search(&self, seed: u64) -> Found {
+        let (drawn, mut random) = self.drawn(seed);
+        let mut search = CulpritSearch::uniform(COMMITS, self.margin, ALPHA).expect("a search");
+        // GOOD of the search, and what is built, by the numbers of the whole range.
+        let (mut good, mut built) = (0, vec![0, COMMITS]);
+        let mut found = Found::open();
+        loop {
+            let posterior = search.posterior();
+            match posterior.answer() {
+                None => {}
+                Some(Answer::NoSingleStep { from, to, .. }) => {
+                    found.told_several = true;
+                    if to - from == search.last() {
+                        found.outcome = Outcome::NoSingleStep;
+                        return found;
+                    }
+                    search = search.between(from, to).expect("raced commits");
+                    good += from;
+                    continue;
+                }
+                Some(Answer::NoStep { .. }) => {
+                    found.outcome = match found.told_several {
+                        true => Outcome::NoSingleStep,
+                        false => Outcome::NoStep,
+                    };
+                    return found;
+                }
+                Some(Answer::Commits(group)) => {
+                    let named = good + group.first..=good + group.last;
+                    let is_right = drawn.culprits.iter().any(|culprit| named.contains(culprit));
+                    found.outcome = if is_right {
+                        Outcome::Right
+                    } else {
+                        Outcome::Wrong
+                    };
+                    return found;
+                }
+            }
+            let within = built.iter().filter(|commit| **commit >= good);
+            let here: Vec<usize> = within.map(|commit| commit - good).collect();
+            let cost = |from: usize, to: usize| {
+                let sides = [from, to];
+                let new = sides.iter().filter(|side| !here.contains(side));
+                SECONDS.0 * new.count() as f64 + SECONDS.1
+            };
+            let next = search.next_race(&posterior, &here, cost);
+            let Some(next) = next.filter(|_| found.races < MOST_RACES) else {
+                return found;
+            };
+            let mut all_built = true;
+            for side in [next.from, next.to] {
+                if here.contains(&side) {
+                    continue;
+                }
+                found.builds += 1;
+                if drawn.unbuildable.contains(&(good + side)) {
+                    search.mark_unbuildable(side).expect("an inner commit");
+                    all_built = false;
+                } else {
+                    built.push(good + side);
+                }
+            }
+            if !all_built {
+                continue;
+            }
+            let levels = &drawn.levels[good..];
+            let sides = (next.from, next.to);
+            let (race, replicates) = self.race(levels, sides, &mut random, |running| {
+                search.is_decided(*running).expect("an estimate")
+            });
+            search.add(race).expect("an estimate");
+            found.races += 1;
+            found.replicates += replicates;
+        }
+    }
+
+    /// A plain bisect by some test of a commit against GOOD, which always names a commit.
+    fn plain_bisect(
+        &self,
+        seed: u64,
+        mut is_slower: impl FnMut(&Self, &[f64], usize, &mut SplitMix64) -> (bool, usize),
+    ) -> Found {
+        let (drawn, mut random) = self.drawn(seed);
+        let (mut good, mut bad) = (0, COMMITS);
+        let mut found = Found {
+            outcome: Outcome::Wrong,
+            ..Found::open()
+        };
+        while bad - good > 1 {
+            let middle = good.midpoint(bad);
+            let (slower, replicates) = is_slower(self, &drawn.levels, middle, &mut random);
+            if slower {
+                bad = middle
+            } else {
+                good = middle
+            }
+            found.races += 1;
+            found.builds += 1;
+            found.replicates += replicates;
+        }
+        if drawn.culprits.contains(&bad) {
+            found.outcome = Outcome::Right;
+        }
+        found
+    }
+}
+
+/// Forty replicates, taken in turns as deadheat does, and their t test.
+fn full_race(
+    world: &World,
+    levels: &[f64],
+    commit: usize,
+    random: &mut SplitMix64,
+) -> (bool, usize) {
+    let (race, replicates) = world.race(levels, (0, commit), random, |_| false);
+    let far = race.theta / race.se > t_critical(ALPHA, race.df);
+    (far, replicates)
+}
+
+/// Ten runs of GOOD and ten of the commit after them, and Welch's test at 5 %. A run scatters so
+/// that a difference of two has the scatter of a replicate, and the machine drifts by a walk of
+/// .1 % a run.
+fn ten_and_ten(
+    world: &World,
+    levels: &[f64],
+    commit: usize,
+    random: &mut SplitMix64,
+) -> (bool, usize) {
+    let shift = world.noise.shift(random);
+    let mut drift = 0.0;
+    let mut runs = |level: f64| -> Vec<f64> {
+        let run = |_| {
+            drift += 0.001 * normal(random);
+            level + drift + world.noise.draw(random) / 2f64.sqrt()
+        };
+        (0..10).map(run).collect()
+    };
+    let (old, new) = (runs(levels[0]), runs(levels[commit] + shift));
+    let test = welch(&new, &old).expect("runs that scatter");
+    let is_slower = mean(&new) > mean(&old);
+    (is_slower && test.p_value() < 0.05, 10)
+}
+
+/// A hundred samples of each side by one process each, whose layouts differ as replicates do, with
+/// a scatter of 1 % from sample to sample: slower if p < .05 and the interval of the change lies
+/// beyond the noise threshold of 1 %.
+fn one_process_each(
+    world: &World,
+    levels: &[f64],
+    commit: usize,
+    random: &mut SplitMix64,
+) -> (bool, usize) {
+    let change = levels[commit] - levels[0] + world.noise.shift(random) + world.noise.draw(random);
+    let mut samples = |level: f64| -> Vec<f64> {
+        let one = |_| level + 0.01 * normal(random);
+        (0..100).map(one).collect()
+    };
+    let (old, new) = (samples(0.0), samples(change));
+    let error = |samples: &[f64]| std_dev(samples).expect("samples").powi(2) / 100.0;
+    let error = (error(&old) + error(&new)).sqrt();
+    let seen = mean(&new).expect("samples") - mean(&old).expect("samples");
+    let p = t_two_sided_p(seen / error, 198.0);
+    let low = seen - t_critical(0.05, 198.0) * error;
+    (p < 0.05 && low > 0.01f64.ln_1p(), 1)
+}
+
+/// What came of all searches of a row.
+struct Row {
+    found: Vec<Found>,
+}
+
+impl Row {
+    /// Makes so many searches, on all cores.
+    fn of(searches: usize, search: impl Fn(u64) -> Found + Sync) -> Self {
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let search = &search;
+        let found = thread::scope(|scope| {
+            let threads: Vec<_> = (0..cores)
+                .map(|core| {
+                    scope.spawn(move || {
+                        let numbers = (core..searches).step_by(cores);
+                        numbers
+                            .map(|number| search(number as u64))
+                            .collect::<Vec<_>>()
+                    })
+                })
+                .collect();
+            let found = threads
+                .into_iter()
+                .map(|one| one.join().expect("no search panics"));
+            found.flatten().collect()
+        });
+        Self { found }
+    }
+
+    fn count(&self, outcome: Outcome) -> usize {
+        self.found
+            .iter()
+            .filter(|found| found.outcome == outcome)
+            .count()
+    }
+
+    fn mean(&self, value: impl Fn(&Found) -> usize) -> f64 {
+        let sum: usize = self.found.iter().map(value).sum();
+        sum as f64 / self.found.len() as f64
+    }
+
+    /// Mean, 95th percentile and maximum.
+    fn spread(&self, value: impl Fn(&Found) -> usize) -> String {
+        let mut values: Vec<f64> = self.found.iter().map(|found| value(found) as f64).collect();
+        values.sort_by(f64::total_cmp);
+        let at = |share: f64| quantile(&values, share).expect("some searches");
+        format!("{:.1} ({:.0}, {:.0})", self.mean(value), at(0.95), at(1.0))
+    }
+
+    fn counts(&self) -> String {
+        use Outcome::{NoSingleStep, NoStep, Open, Right, Wrong};
+        let counts = [Right, Wrong, NoStep, NoSingleStep, Open].map(|outcome| self.count(outcome));
+        let told = self.found.iter().filter(|found| found.told_several);
+        let counts = counts.map(|count| count.to_string()).join(" | ");
+        format!("{counts} | {}", told.count())
+    }
+
+    fn costs(&self) -> String {
+        format!(
+            "{} | {} | {:.1}",
+            self.spread(|found| found.races),
+            self.spread(|found| found.replicates),
+            self.mean(|found| found.builds)
+        )
+    }
+
+    /// The promise that no more than α of the searches name a wrong commit.
+    fn seldom_wrong(&self, what: &str) -> Bar {
+        let of = self.found.len();
+        let (wrong, allowed) = (
+            self.count(Outcome::Wrong),
+            binomial_bound(of as u64, ALPHA, 0.99),
+        );
+        Bar::told(
+            format!("{what}: a wrong commit named"),
+            format!("at most 5 % (chance allows {allowed} of {of})"),
+            format!("{wrong} of {of}"),
+            wrong as u64 <= allowed,
+        )
+    }
+}
+
+const HEAD: &str = "| history | noise | margin | right | wrong | no step | no single step | open | several told | races | replicates | builds |\n\
+                    | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
+
+struct Setting {
+    searches: usize,
+}
+
+impl Setting {
+    /// A row of the table, and what came of it.
+    fn row(&self, name: &str, world: World, table: &mut String) -> Row {
+        eprintln!("  {name}, {}", world.noise.name());
+        let row = Row::of(self.searches, |seed| world.search(seed));
+        let _ = writeln!(
+            table,
+            "| {name} | {} | {:.1} % | {} | {} |",
+            world.noise.name(),
+            world.margin * 100.0,
+            row.counts(),
+            row.costs()
+        );
+        row
+    }
+}
+
+const NOISES: [Noise; 3] = [Noise::Normal, Noise::HeavyTails, Noise::Disturbed];
+
+fn one_step(setting: &Setting) -> Section {
+    let mut table = HEAD.to_owned();
+    let mut bars = Vec::new();
+    let small = |step: f64| World {
+        margin: 0.005,
+        ..World::of(History::Step(step), Noise::Normal)
+    };
+    let unbuildable = History::StepAmongUnbuildable(0.01f64.ln_1p());
+    let mut worlds: Vec<(&str, World)> = Vec::new();
+    for noise in NOISES {
+        worlds.push(("+1 %", World::of(History::Step(0.01f64.ln_1p()), noise)));
+    }
+    worlds.push((
+        "−1 %",
+        World::of(History::Step(-0.01f64.ln_1p()), Noise::Normal),
+    ));
+    worlds.push(("+1 %", small(0.01f64.ln_1p())));
+    worlds.push((
+        "+1 %, one commit in ten does not build",
+        World::of(unbuildable, Noise::Normal),
+    ));
+    for (name, step) in [("+2 %", 0.02), ("+5 %", 0.05)] {
+        for noise in [Noise::Normal, Noise::Disturbed] {
+            worlds.push((name, World::of(History::Step(f64::ln_1p(step)), noise)));
+        }
+    }
+    for (name, world) in worlds {
+        let row = setting.row(name, world, &mut table);
+        let what = format!(
+            "{name}, {}, margin {:.1} %",
+            world.noise.name(),
+            world.margin * 100.0
+        );
+        bars.push(Bar::share(
+            format!("{what}: the right commit of {COMMITS} named"),
+            row.count(Outcome::Right),
+            row.found.len(),
+            0.95,
+        ));
+        bars.push(Bar::at_most(
+            format!("{what}: races, mean"),
+            row.mean(|found| found.races),
+            (2 * NOISELESS) as f64,
+            1,
+            "",
+        ));
+    }
+    Section {
+        text: format!(
+            "## One step\n\nA step at a uniform place among {COMMITS} commits. A bisect without noise takes \
+             {NOISELESS} races; those of deadheat, with the race of the ends and the one that confirms the \
+             culprit, are told as mean (95th percentile, most), and so are replicates, of which a race takes from \
+             6 to {REPLICATES}. Builds include the ends and those that fail. Where commits do not build, right is the group that holds the culprit \
+             and ends at the next that builds.\n\n{table}\n"
+        ),
+        bars,
+    }
+}
+
+fn no_step(setting: &Setting) -> Section {
+    let mut table = HEAD.to_owned();
+    let mut bars = Vec::new();
+    for noise in NOISES {
+        let row = setting.row(
+            "no change",
+            World::of(History::Step(0.0), noise),
+            &mut table,
+        );
+        bars.push(row.seldom_wrong(&format!("no change, {}", noise.name())));
+    }
+    for (name, step) in [("+0.3 %", 0.003), ("+0.5 %", 0.005), ("+0.7 %", 0.007)] {
+        let world = World::of(History::Step(f64::ln_1p(step)), Noise::Normal);
+        let row = setting.row(name, world, &mut table);
+        bars.push(row.seldom_wrong(name));
+    }
+    Section {
+        text: format!(
+            "## No step of that size\n\nWhere nothing changed every commit that is named is wrong. Of a step below \
+             the margin both are right, to name its commit and to say that there is none of that size; wrong is \
+             another commit.\n\n{table}\n"
+        ),
+        bars,
+    }
+}
+
+fn other_histories(setting: &Setting) -> Section {
+    let mut table = HEAD.to_owned();
+    let mut bars = Vec::new();
+    let histories = [
+        ("+2 % and −1 %", History::TwoSteps(0.02, -0.01)),
+        ("+1 % and −1 %", History::TwoSteps(0.01, -0.01)),
+        ("+1 % and +1 %", History::TwoSteps(0.01, 0.01)),
+        ("+2 % and +0.5 %", History::TwoSteps(0.02, 0.005)),
+        ("creep, +1 % in all", History::Creep(0.01)),
+        ("creep, +2 % in all", History::Creep(0.02)),
+        ("creep, +5 % in all", History::Creep(0.05)),
+        ("10 steps, +3 % in all", History::Steps(10, 0.03)),
+        (
+            "+2 %, and .01 % by each commit",
+            History::StepAndWalk(0.02, 0.0001),
+        ),
+    ];
+    for (name, history) in histories {
+        for noise in [Noise::Normal, Noise::Disturbed] {
+            let row = setting.row(name, World::of(history, noise), &mut table);
+            bars.push(row.seldom_wrong(&format!("{name}, {}", noise.name())));
+        }
+    }
+    Section {
+        text: format!(
+            "## Other histories\n\nTwo steps at two uniform places, creep by the same in every commit, ten equal \
+             steps, and a step in a history of which each commit adds N(0, .01 %) of its own. To name the commit \
+             of any of the steps is right, to name another one is wrong; in creep every commit is. *Several told* \
+             counts the searches that said on the way that no single step explains the races, and went on between \
+             the raced neighbours that differ most; *no single step* those that said so and found none there.\n\n\
+             {table}\n"
+        ),
+        bars,
+    }
+}
+
+type Test = fn(&World, &[f64], usize, &mut SplitMix64) -> (bool, usize);
+
+fn peers(setting: &Setting) -> Section {
+    let mut table = "| history | noise | by | right | wrong | without an answer | races | replicates or runs of a commit |\n\
+                     | --- | --- | --- | --- | --- | --- | --- | --- |\n"
+        .to_owned();
+    let tests: [(&str, Test); 3] = [
+        ("plain bisect, 40 replicates of each commit", full_race),
+        ("`git bisect run`, Welch, 10 + 10 runs", ten_and_ten),
+        ("`git bisect run`, criterion's rule", one_process_each),
+    ];
+    for (name, step) in [
+        ("+1 %", 0.01),
+        ("+2 %", 0.02),
+        ("+5 %", 0.05),
+        ("no change", 0.0),
+    ] {
+        for noise in NOISES {
+            eprintln!("  {name}, {}", noise.name());
+            let world = World::of(History::Step(f64::ln_1p(step)), noise);
+            let ours = Row::of(setting.searches, |seed| world.search(seed));
+            let theirs = tests.map(|(by, test)| {
+                let row = Row::of(setting.searches, |seed| world.plain_bisect(seed, test));
+                (by, row)
+            });
+            for (by, row) in [("deadheat", ours)].into_iter().chain(theirs) {
+                let (right, wrong) = (row.count(Outcome::Right), row.count(Outcome::Wrong));
+                let _ = writeln!(
+                    table,
+                    "| {name} | {} | {by} | {right} | {wrong} | {} | {:.1} | {:.0} |",
+                    noise.name(),
+                    row.found.len() - right - wrong,
+                    row.mean(|found| found.races),
+                    row.mean(|found| found.replicates)
+                );
+            }
+        }
+    }
+    Section {
+        text: format!(
+            "## Beside a plain bisect\n\nThe same histories and the same noise. A plain bisect halves the range by one \
+             test of the commit in the middle against GOOD and always names a commit. Of its tests one takes all \
+             {REPLICATES} replicates, paired as those of deadheat, and calls slower what a t test at 5 % does. One \
+             is what scripts for `git bisect run` do: ten runs of GOOD, then ten of the commit, and Welch's test at \
+             5 %; a run scatters by .42 %, so that the difference of two has the scatter of a replicate, and the \
+             machine drifts by a random walk of .1 % a run. One is the rule of criterion: a hundred samples of each \
+             by one process each, whose layouts differ by .6 %, slower where p < .05 and the interval of the change \
+             lies beyond its noise threshold of 1 %. None of them looks at the ends first; of no change they name a \
+             commit always.\n\n{table}\n"
+        ),
+        bars: Vec::new(),
+    }
+}
+
+const QUESTIONS: [Question<Setting>; 4] = [
+    ("one step", one_step),
+    ("no step", no_step),
+    ("other histories", other_histories),
+    ("beside a plain bisect", peers),
+];
+
+fn main() {
+    let asked = Asked::from_command_line();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("the repository");
+    let setting = Setting {
+        searches: asked.races(SEARCHES.0, SEARCHES.1),
+    };
+    let facts = format!(
+        "Simulated: {} searches in each row, drawn from seeds that are numbers in a row, at α = 5 %. Effects of replicates \
+         scatter by .6 %, normal or as t of three degrees of freedom; where one race in ten is off, it is so by .5 %, to \
+         either side. A build takes {:.0} s, a race of what is built {:.0} s. A search without an answer after {MOST_RACES} \
+         races is left open.",
+        setting.searches, SECONDS.0, SECONDS.1
+    );
+    let page = Page {
+        title: "Which commit changed the time",
+        program: "bisect",
+        facts: &facts,
+        quick: asked.quick,
+    };
+    if !page.write_asked(root, &setting, &QUESTIONS, &asked) {
+        std::process::exit(1);
+    }
+}
