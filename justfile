@@ -101,6 +101,10 @@ validate-tails *options:
 validate-bisect *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin bisect -- {{options}}
 
+# Steps, creep and broken runners in simulated histories of 1,000 commits, beside E-divisive and t windows: some minutes; `just validate-history --quick` only tries it
+validate-history *options:
+    cargo run --release --manifest-path validation/Cargo.toml --bin history -- {{options}}
+
 # What else the machine tells of a sample, and what that is worth; the noise of 20 ms; a difference of 0.01 %: some eight minutes; `--only explained`, `spectrum` or `hundredth`, `--races N`; `--quick` only tries it
 validate-covariates *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin covariates -- {{options}}

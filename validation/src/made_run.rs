@@ -125,7 +125,7 @@ impl MadeRun {
 }
 
 /// A number in [0, 1).
-fn uniform(random: &mut SplitMix64) -> f64 {
+pub fn uniform(random: &mut SplitMix64) -> f64 {
     (random.bits() >> 11) as f64 / (1_u64 << 53) as f64
 }
 
