@@ -93,7 +93,7 @@ validate-functions *options:
 validate-gate *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin gate -- {{options}}
 
-# Verdicts on quantiles of single calls, against themselves and with a longer tail: some ten minutes; `just validate-tails --quick` only tries it
+# Verdicts on quantiles of single calls, against themselves and with a longer tail: some twenty-five minutes; `just validate-tails --quick` only tries it, `--races 100` asks a quarter
 validate-tails *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin tails -- {{options}}
 

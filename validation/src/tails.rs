@@ -5,8 +5,10 @@
 //! cargo run --release --manifest-path validation/Cargo.toml --bin tails
 //! ```
 //!
-//! Writes `docs/validation/tails.md`. Takes some ten minutes, on a machine that does nothing else.
-//! With `--quick` all is tried in small numbers and printed, and nothing is written.
+//! Writes `docs/validation/tails.md`. Takes some twenty-five minutes, on a machine that does nothing
+//! else. With `--quick` all is tried in small numbers and printed, and nothing is written; `--only TEXT`
+//! asks only the questions that hold this text and writes nothing, `--races N` sets the races of each
+//! row of the first.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -17,15 +19,15 @@ use deadheat_validation::bars::{Bar, Section, plain_spread, spread};
 use deadheat_validation::binomial::share_bounds;
 use deadheat_validation::load::in_every_weather;
 use deadheat_validation::machine::{cores, machine};
-use deadheat_validation::page::{Page, Question, is_quick};
+use deadheat_validation::page::{Asked, Page, Question};
 use deadheat_validation::programs;
 use deadheat_validation::suite_run::{SuiteProgram, count};
 use deadheat_validation::workloads::{LONGER_TAIL, RACES_WITH_ITSELF, change_of_the_tail, tailed};
 
-/// Suites of races of the function with itself, and those of a trial.
-const SUITES: (usize, usize) = (20, 1);
-/// Races with a longer tail, and those of a trial.
-const LONGER: (usize, usize) = (40, 2);
+/// Races of the function with itself, and those of a trial; in suites of [`RACES_WITH_ITSELF`].
+const WITH_ITSELF: (usize, usize) = (400, 20);
+/// A tenth as many have a longer tail.
+const TENTH: usize = 10;
 /// Those that must find it.
 const FOUND: f64 = 0.95;
 
@@ -33,17 +35,12 @@ const QUANTILES: [(f64, &str); 2] = [(0.9, "90%"), (0.99, "99%")];
 
 struct Setting {
     suite: SuiteProgram,
-    quick: bool,
-}
-
-impl Setting {
-    fn count(&self, (full, quick): (usize, usize)) -> usize {
-        if self.quick { quick } else { full }
-    }
+    /// Races of the function with itself.
+    races: usize,
 }
 
 fn main() {
-    let quick = is_quick();
+    let asked = Asked::from_command_line();
     let machine = machine();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
@@ -56,24 +53,24 @@ fn main() {
     let suite = programs::built(&root.join("validation"), &words);
     let setting = Setting {
         suite: SuiteProgram::new(suite, scratch.clone()),
-        quick,
+        races: asked.races(WITH_ITSELF.0, WITH_ITSELF.1),
     };
     let page = Page {
         title: "Quantiles of single calls: errors and power",
         program: "tails",
         facts: &machine,
-        quick,
+        quick: asked.quick,
     };
     let questions: &[Question<Setting>] = &[
         ("a function with a tail against itself", with_itself),
         ("a longer tail", longer),
     ];
-    page.write(&root, &setting, questions);
+    page.write_asked(&root, &setting, questions, &asked);
     let _ = fs::remove_dir_all(&scratch);
 }
 
 fn with_itself(setting: &Setting) -> Section {
-    let suites = setting.count(SUITES);
+    let suites = setting.races.div_ceil(RACES_WITH_ITSELF);
     let names: Vec<String> = (0..RACES_WITH_ITSELF).map(tailed).collect();
     let mut section = Section {
         text: format!(
@@ -123,7 +120,7 @@ fn with_itself(setting: &Setting) -> Section {
 }
 
 fn longer(setting: &Setting) -> Section {
-    let races = setting.count(LONGER);
+    let races = setting.races.div_ceil(TENTH);
     let mut section = Section {
         text: "## A longer tail\n\n\
                The same function against one whose slow calls do a tenth more beside what all calls do. The true change of the \
