@@ -25,7 +25,7 @@ pub struct Change {
     pub from: usize,
     /// See `from`.
     pub to: usize,
-    /// How large it is; of creep without the steps inside.
+    /// The size of the change; of creep without the steps inside.
     pub difference: Difference,
     /// The p-value among all tests of its kind in the range.
     pub p_value: f64,

@@ -99,7 +99,7 @@ pub(crate) struct Link {
     pub host: usize,
 }
 
-/// What an edge weighs.
+/// The weight of an edge.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Weight {
     /// The variance that the edge is weighted by.

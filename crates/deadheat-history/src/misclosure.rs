@@ -26,10 +26,10 @@ use crate::levels::Levels;
 /// Below this part of its own an edge is the only way between its ends, up to rounding.
 const BRIDGE: f64 = 1e-9;
 
-/// How often hosts are widened at most; one that is broken takes two or three times.
+/// Times that hosts are widened at most; one that is broken takes two or three times.
 const ROUNDS: usize = 100;
 
-/// How well the loops of a graph close.
+/// The gaps of a graph's loops, against their errors.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Misclosure {
     /// The sum over all edges, which has the distribution of χ² where standard errors are right.
@@ -44,7 +44,7 @@ pub struct Misclosure {
     pub hosts: Vec<HostMisfit>,
 }
 
-/// How far an edge lies from what all others say of its commits.
+/// The distance of an edge from what all others say of its commits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Misfit {
     /// The place of the edge among those the levels were solved with.
@@ -55,7 +55,7 @@ pub struct Misfit {
     pub contribution: f64,
 }
 
-/// How far the edges of a host lie from what the others say.
+/// The distance of a host's edges from what the others say.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HostMisfit {
     /// The number of the host.
@@ -69,7 +69,7 @@ pub struct HostMisfit {
 }
 
 impl HostMisfit {
-    /// How many times larger than said the errors of the host are, by its loops: √(χ²/degrees).
+    /// The errors of the host by its loops, in those that it said: √(χ²/degrees).
     pub fn factor(&self) -> f64 {
         (self.chi_squared / self.degrees).sqrt()
     }
@@ -136,7 +136,7 @@ pub struct Settled {
     pub levels: Levels,
     /// The edges they were solved from.
     pub edges: Vec<Edge>,
-    /// How well the loops closed with the errors as they were said.
+    /// The misclosure with the errors as they were said.
     pub misclosure: Misclosure,
     /// Hosts whose errors were widened, each with the factor.
     pub widened: Vec<(usize, f64)>,
