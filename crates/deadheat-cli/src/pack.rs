@@ -42,6 +42,13 @@ pub fn pack(args: &PackArgs) -> Result<Status, Failure> {
         for contender in &mut benchmark.contenders {
             match &mut contender.workload {
                 Workload::Command(line) => {
+                    if let Some(directory) = &line.directory {
+                        return Err(Failure::Usage(format!(
+                            "'{}' runs in {}, a folder of this machine that no pack can take along",
+                            line.text,
+                            directory.display()
+                        )));
+                    }
                     if let Some((program, arguments)) = line.words.split_first_mut() {
                         files.take_program(program);
                         arguments.iter_mut().for_each(|word| files.take_word(word));

@@ -291,6 +291,7 @@ impl RunArgs {
         Ok(CommandRaceSpec {
             commands: self.commands.clone(),
             names: self.names.clone(),
+            directories: Vec::new(),
             parameters: self.parameters()?,
             shell,
             setup: self.setup.clone(),

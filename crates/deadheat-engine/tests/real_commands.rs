@@ -1,5 +1,6 @@
 //! Real processes, launched by the real launcher.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Duration;
@@ -110,6 +111,39 @@ fn the_peak_memory_is_that_of_the_command_and_not_of_deadheat() {
     let peak = values(&metrics, &record, &Metric::PeakRss)[0];
     // The ballast would show up here if the command were a child of ours.
     assert!(peak > 0.0 && peak < 20.0 * 1048576.0, "{peak}");
+}
+
+#[test]
+fn a_command_and_its_hooks_run_in_the_folder_of_the_command_and_nothing_else_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let tool = folder.path().join("tool");
+    std::fs::write(&tool, "#!/bin/sh\npwd > ran\n").unwrap();
+    std::fs::set_permissions(&tool, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let inside = CommandLine {
+        directory: Some(folder.path().to_owned()),
+        hooks: Hooks {
+            prepare: Some(["sh", "-c", "pwd > prepared"].map(str::to_owned).to_vec()),
+            ..Hooks::default()
+        },
+        ..command(&["./tool"])
+    };
+    let here = std::env::current_dir().unwrap();
+    one_block(&plan(vec![inside])).unwrap();
+    for file in ["ran", "prepared"] {
+        let written = std::fs::read_to_string(folder.path().join(file)).unwrap();
+        let place = std::path::Path::new(written.trim()).canonicalize().unwrap();
+        assert_eq!(place, folder.path().canonicalize().unwrap(), "{file}");
+    }
+    assert_eq!(std::env::current_dir().unwrap(), here);
+    let nowhere = CommandLine {
+        directory: Some(folder.path().join("gone")),
+        ..command(&["true"])
+    };
+    let error = one_block(&plan(vec![nowhere])).unwrap_err().to_string();
+    assert!(
+        error.contains("no folder") && error.contains("gone"),
+        "{error}"
+    );
 }
 
 #[test]

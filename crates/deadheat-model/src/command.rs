@@ -1,7 +1,7 @@
 //! A whole command as a workload: what is launched, with which files, and what happens around each
 //! launch.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::metric::Metric;
@@ -13,6 +13,10 @@ pub struct CommandLine {
     pub text: String,
     /// Program and arguments; with a shell, the shell's words and the text.
     pub words: Vec<String>,
+    /// The folder that the program and the commands around it run in; `None` for that of deadheat.
+    /// A program with a slash in its name is looked for from there. Files of input and output are
+    /// not.
+    pub directory: Option<PathBuf>,
     /// Where standard input comes from.
     pub input: Input,
     /// Where standard output goes.
@@ -23,6 +27,18 @@ pub struct CommandLine {
     pub exit_policy: ExitPolicy,
     /// Commands run around the launches, untimed.
     pub hooks: Hooks,
+}
+
+impl CommandLine {
+    /// The program as it is found from deadheat's own folder: a path, or a name to be looked for in
+    /// `PATH`.
+    pub fn program(&self) -> Option<PathBuf> {
+        let program = self.words.first()?;
+        Some(match &self.directory {
+            Some(directory) if program.contains('/') => directory.join(program),
+            _ => Path::new(program).to_owned(),
+        })
+    }
 }
 
 /// Where a command reads from.
@@ -112,6 +128,27 @@ pub struct Hooks {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_program_with_a_slash_lies_where_the_command_runs() {
+        let program = |word: &str, directory: Option<&str>| {
+            let line = CommandLine {
+                text: word.to_owned(),
+                words: vec![word.to_owned()],
+                directory: directory.map(PathBuf::from),
+                input: Input::Null,
+                output: Output::Null,
+                timeout: None,
+                exit_policy: ExitPolicy::ZeroOnly,
+                hooks: Hooks::default(),
+            };
+            line.program().unwrap()
+        };
+        assert_eq!(program("./tool", Some("/old")), Path::new("/old/./tool"));
+        assert_eq!(program("/bin/sh", Some("/old")), Path::new("/bin/sh"));
+        assert_eq!(program("sh", Some("/old")), Path::new("sh"));
+        assert_eq!(program("./tool", None), Path::new("./tool"));
+    }
 
     #[test]
     fn an_exit_policy_always_accepts_zero() {

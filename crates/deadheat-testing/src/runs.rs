@@ -76,6 +76,7 @@ pub fn command(words: &[&str]) -> CommandLine {
     CommandLine {
         text: words.join(" "),
         words: words.iter().map(|word| (*word).to_owned()).collect(),
+        directory: None,
         input: Input::Null,
         output: Output::Null,
         timeout: None,

@@ -314,7 +314,7 @@ impl<'a> CommandContenders<'a> {
     fn redraw_pages(&self, block: &Block) {
         let commands = self.benchmarks[block.benchmark].commands.iter();
         let programs: Option<Vec<PathBuf>> = commands
-            .map(|command| find_executable(command.words.first()?))
+            .map(|command| find_executable(command.program()?.to_str()?))
             .collect();
         let place = [block.benchmark as u64, u64::from(block.replicate), 0];
         let mut draw = stream(self.seed, Purpose::Pages, place);

@@ -68,7 +68,11 @@ impl BenchmarkImages {
         for (contender, command) in commands.iter().enumerate() {
             let mut hook = |words: &Option<Vec<String>>| match words {
                 None => Ok(NO_IMAGE),
-                Some(words) => add(command, Image::of_words(words)),
+                Some(words) => {
+                    let image = Image::of_words(words);
+                    let directory = command.directory.as_deref();
+                    add(command, image.and_then(|image| image.within(directory)))
+                }
             };
             let prepare = hook(&command.hooks.prepare)?;
             let conclude = hook(&command.hooks.conclude)?;
@@ -79,7 +83,10 @@ impl BenchmarkImages {
                 (&mut cleanups, &command.hooks.cleanup),
             ] {
                 if let Some(text) = words
-                    && !list.iter().any(|once| once.words == *text)
+                    && !list.iter().any(|once| {
+                        let other = &commands[once.contender];
+                        once.words == *text && other.directory == command.directory
+                    })
                 {
                     list.push(Once {
                         image: hook(words)?,
@@ -180,6 +187,11 @@ pub(super) fn cause_of(
 fn not_started(errno: i32, command: &CommandLine) -> io::Error {
     let error = io::Error::from_raw_os_error(errno);
     let program = command.words.first().map_or("", String::as_str);
+    let directory = command.directory.as_deref();
+    if let Some(directory) = directory.filter(|directory| !directory.is_dir()) {
+        let message = format!("there is no folder '{}' to run in", directory.display());
+        return io::Error::new(error.kind(), message);
+    }
     match errno {
         libc::ENOENT => {
             let advice = if program.contains('/') {

@@ -44,6 +44,8 @@ struct SpawnArgs {
     program_count: usize,
     argv: *const *const libc::c_char,
     envp: *const *const libc::c_char,
+    /// Null for the folder of the parent.
+    directory: *const libc::c_char,
     streams: [RawFd; 3],
     mask: *const SigSet,
     cpus: *const Option<CpuSet>,
@@ -88,6 +90,10 @@ impl Spawner {
             program_count: image.programs().len(),
             argv: image.argv.as_argv(),
             envp: env.as_envp(),
+            directory: image
+                .directory
+                .as_ref()
+                .map_or(std::ptr::null(), |folder| folder.as_ptr()),
             streams,
             mask: &self.mask,
             cpus: &self.cpus,
@@ -149,6 +155,11 @@ extern "C" fn exec_in_child(args: *mut c_void) -> c_int {
         }
         if let Some(cpus) = &*args.cpus {
             let _ = sched_setaffinity(Pid::from_raw(0), cpus);
+        }
+        // The memory is shared with the parent, its working directory is not: no CLONE_FS.
+        if !args.directory.is_null() && libc::chdir(args.directory) < 0 {
+            args.errno = nix::errno::Errno::last_raw();
+            libc::_exit(127);
         }
         for (target, source) in args.streams.iter().enumerate() {
             if libc::dup2(*source, target as c_int) < 0 {

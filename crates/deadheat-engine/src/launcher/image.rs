@@ -84,6 +84,8 @@ pub(crate) struct Image {
     /// Paths to try in turn, as `execvp` would.
     programs: Vec<CString>,
     pub(crate) argv: Words,
+    /// Where it runs; `None` for deadheat's own folder.
+    pub(crate) directory: Option<CString>,
     pub(crate) input: Option<CString>,
     pub(crate) output: OutputKind,
     /// Removed before a launch, and copied into its memory file after it.
@@ -98,7 +100,7 @@ pub(crate) struct Image {
 impl Image {
     /// The image of a measured command.
     pub(crate) fn of_command(command: &CommandLine) -> Result<Self, ImageError> {
-        let mut image = Self::of_words(&command.words)?;
+        let mut image = Self::of_words(&command.words)?.within(command.directory.as_deref())?;
         if let Input::File(path) = &command.input {
             image.input = Some(c_string(path.as_os_str())?);
         }
@@ -113,6 +115,14 @@ impl Image {
         image.exit_policy = command.exit_policy.clone();
         image.timeout_ns = command.timeout.map_or(0, |limit| limit.as_nanos() as u64);
         Ok(image)
+    }
+
+    /// The same, run in this folder, if there is one.
+    pub(crate) fn within(mut self, directory: Option<&Path>) -> Result<Self, ImageError> {
+        self.directory = directory
+            .map(|folder| c_string(folder.as_os_str()))
+            .transpose()?;
+        Ok(self)
     }
 
     /// The same, whose launches write their values to this file, if there is one.
@@ -134,6 +144,7 @@ impl Image {
         Ok(Self {
             programs: programs.collect::<Result<_, _>>()?,
             argv,
+            directory: None,
             input: None,
             output: OutputKind::Null,
             value_file: None,

@@ -279,7 +279,7 @@ impl Placements {
         let mut known: Vec<(Vec<PathBuf>, Option<usize>, Option<Place>)> = Vec::new();
         for (index, benchmark) in plan.benchmarks.iter().enumerate() {
             let contenders = 0..benchmark.contenders.len();
-            let launched: Vec<Option<(&str, Executable)>> = contenders
+            let launched: Vec<Option<(String, Executable)>> = contenders
                 .map(|contender| {
                     let named = program_of(benchmark, contender)?;
                     let had =
@@ -289,11 +289,12 @@ impl Placements {
                     {
                         return None;
                     }
-                    let executable = Executable::among(program_paths(Path::new(named)))?;
+                    let executable = Executable::among(program_paths(Path::new(&named)))?;
                     (executable.has_record() || before.is_some()).then_some((named, executable))
                 })
                 .collect();
-            let mut builds: Vec<(&str, Executable)> = launched.iter().flatten().cloned().collect();
+            let mut builds: Vec<(String, Executable)> =
+                launched.iter().flatten().cloned().collect();
             let mut seen = Vec::new();
             builds.retain(|(_, build)| {
                 let is_new = !seen.contains(&build.path);
@@ -388,10 +389,11 @@ fn is_a_build_again(benchmark: &Benchmark, contender: usize) -> bool {
 
 /// The program that is launched, as it was named.
 #[cfg(feature = "commands")]
-fn program_of(benchmark: &Benchmark, contender: usize) -> Option<&str> {
-    match &benchmark.contenders[contender].workload {
-        Workload::Command(command) => command.words.first().map(String::as_str),
-        Workload::Harness(calls) => calls.program.executable.to_str(),
-        _ => None,
-    }
+fn program_of(benchmark: &Benchmark, contender: usize) -> Option<String> {
+    let program = match &benchmark.contenders[contender].workload {
+        Workload::Command(command) => command.program()?,
+        Workload::Harness(calls) => calls.program.executable.clone(),
+        _ => return None,
+    };
+    program.into_os_string().into_string().ok()
 }

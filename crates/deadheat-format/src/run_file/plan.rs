@@ -228,6 +228,7 @@ choice! { RepetitionLength {
 object! { CommandLine {
     text,
     words,
+    directory: omit,
     input: or(Input::Null),
     output: or(Output::Null),
     timeout = "timeout_ns",

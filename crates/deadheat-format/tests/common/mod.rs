@@ -52,6 +52,7 @@ pub fn header() -> RunHeader {
         ..command("sort --parallel 2 data")
     };
     let into_file = CommandLine {
+        directory: Some("build/a1b2".into()),
         output: Output::File("out.txt".into()),
         exit_policy: ExitPolicy::Any,
         ..command("sort data")

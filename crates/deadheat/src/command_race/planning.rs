@@ -264,6 +264,7 @@ impl CommandRaceSpec {
         let command = CommandLine {
             words: self.shell.words("command", &text)?,
             text,
+            directory: of_command(&self.directories, index).cloned(),
             input: self.input.clone(),
             output: match of_command(&self.outputs, index) {
                 _ if self.check_output => Output::Compared,

@@ -105,6 +105,8 @@ pub struct CommandRaceSpec {
     pub commands: Vec<String>,
     /// Names given to them.
     pub names: Vec<String>,
+    /// The folders that they run in: none for deadheat's own, one for all or one per command.
+    pub directories: Vec<PathBuf>,
     /// Parameters to sweep over.
     pub parameters: Vec<Parameter>,
     /// The way in which commands and hooks are started.
@@ -144,6 +146,7 @@ impl Default for CommandRaceSpec {
         Self {
             commands: Vec::new(),
             names: Vec::new(),
+            directories: Vec::new(),
             parameters: Vec::new(),
             shell: Shell::None,
             setup: Vec::new(),

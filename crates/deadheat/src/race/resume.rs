@@ -1,12 +1,12 @@
 //! A recorded race, taken up where it stopped.
 
 use std::os::fd::RawFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use deadheat_engine::{Contenders, LinkProgram, Watcher, rewritten_since};
 use deadheat_format::{read_header, read_run};
-use deadheat_model::{Metric, Origin, RaceSettings, Run, RunHeader, TimeLimit, Workload};
+use deadheat_model::{Metric, Origin, Program, RaceSettings, Run, RunHeader, TimeLimit, Workload};
 
 use super::commands::{self, placements};
 use super::entries::{BenchmarkRace, function_contenders};
@@ -199,15 +199,18 @@ fn refuse_rewritten(path: &Path, old: &RunHeader) -> Result<(), RaceError> {
     };
     let benchmarks = old.plan.benchmarks.iter();
     let contenders = benchmarks.flat_map(|benchmark| &benchmark.contenders);
+    fn started(program: &Program) -> (PathBuf, &[String]) {
+        (program.executable.clone(), &program.arguments)
+    }
     let mut rewritten = contenders.filter_map(|contender| {
         let (program, arguments) = match &contender.workload {
             // What a command is given may be what it writes.
-            Workload::Command(command) => (Path::new(command.words.first()?), &[][..]),
-            Workload::Worker(calls) => (&*calls.program.executable, &*calls.program.arguments),
-            Workload::Harness(calls) => (&*calls.program.executable, &*calls.program.arguments),
+            Workload::Command(command) => (command.program()?, &[][..]),
+            Workload::Worker(calls) => started(&calls.program),
+            Workload::Harness(calls) => started(&calls.program),
             Workload::Function(_) | Workload::Recording => return None,
         };
-        rewritten_since(program, arguments, started_at)
+        rewritten_since(&program, arguments, started_at)
     });
     match rewritten.next() {
         None => Ok(()),

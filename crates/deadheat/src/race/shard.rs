@@ -1,7 +1,7 @@
 //! A part of a race that is spread over several machines: which one a scheduler asks for, what the
 //! header of its run tells beside, and a part that was stopped and is started again.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use deadheat_engine::{boot, contents};
 use deadheat_format::{read_header, read_run, set_aside};
@@ -195,26 +195,32 @@ pub(super) fn known_of_part(
 pub(super) fn programs_of(plan: &Plan) -> Vec<(String, String)> {
     let contenders = plan.benchmarks.iter().flat_map(|one| &one.contenders);
     let mut programs: Vec<(String, String)> = Vec::new();
-    let mut seen: Vec<(&Path, &[String])> = Vec::new();
+    let mut seen: Vec<(PathBuf, &[String])> = Vec::new();
     for contender in contenders {
         let (program, arguments) = match &contender.workload {
             // What a command is given may be what it writes.
-            Workload::Command(command) => match command.words.first() {
-                Some(program) => (Path::new(program), &[][..]),
+            Workload::Command(command) => match command.program() {
+                Some(program) => (program, &[][..]),
                 None => continue,
             },
-            Workload::Worker(calls) => (&*calls.program.executable, &*calls.program.arguments),
-            Workload::Harness(calls) => (&*calls.program.executable, &*calls.program.arguments),
+            Workload::Worker(calls) => {
+                (calls.program.executable.clone(), &*calls.program.arguments)
+            }
+            Workload::Harness(calls) => {
+                (calls.program.executable.clone(), &*calls.program.arguments)
+            }
             Workload::Function(_) | Workload::Recording => continue,
         };
-        if seen.contains(&(program, arguments)) {
+        let files = (program, arguments);
+        if seen.contains(&files) {
             continue;
         }
-        seen.push((program, arguments));
+        let (program, arguments) = &files;
         for (file, digest) in contents(program, arguments) {
             let name = file.file_name().unwrap_or(file.as_os_str());
             programs.push((name.to_string_lossy().into_owned(), digest));
         }
+        seen.push(files);
     }
     programs
 }
