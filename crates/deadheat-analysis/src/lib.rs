@@ -7,6 +7,8 @@
 mod analyse;
 mod benchmark;
 mod benchmark_state;
+#[cfg(feature = "bisect")]
+mod bisect;
 #[cfg(feature = "recordings")]
 mod calibration;
 mod decision;
@@ -41,6 +43,8 @@ mod warnings;
 
 pub use analyse::{PerBenchmarkAnalysis, analyse};
 pub use benchmark_state::LookTaken;
+#[cfg(feature = "bisect")]
+pub use bisect::{BisectSearch, NextStep};
 #[cfg(feature = "recordings")]
 pub use calibration::{CalibrationTerms, calibrated_kind, calibration_race};
 pub use decision::looks_taken;

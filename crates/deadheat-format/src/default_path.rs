@@ -9,6 +9,8 @@ use crate::error::{FormatError, cannot_write};
 
 const HOME: &str = ".deadheat";
 const RUNS: &str = "runs";
+#[cfg(feature = "saved")]
+const SEARCHES: &str = "bisect";
 
 /// The file of a run that nobody named: `.deadheat/runs/YYYYMMDD-HHMMSS-SEED.jsonl` below `base`.
 ///
@@ -55,10 +57,39 @@ pub fn is_default_run_name(name: &str) -> bool {
 /// Creates the folder of [`default_run_path`] below `base`. When deadheat's own folder is new it
 /// also gets a `.gitignore` that keeps all of it out of version control.
 pub fn create_run_folder(base: &Path) -> Result<(), FormatError> {
+    create_below_home(base, RUNS)
+}
+
+/// The record of a search of this name: `.deadheat/bisect/NAME.jsonl` below `base`.
+#[cfg(feature = "saved")]
+pub fn bisect_log_path(base: &Path, name: &str) -> PathBuf {
+    base.join(HOME).join(SEARCHES).join(format!("{name}.jsonl"))
+}
+
+/// Creates the folder of [`bisect_log_path`] below `base`, as [`create_run_folder`] does for runs.
+#[cfg(feature = "saved")]
+pub fn create_bisect_folder(base: &Path) -> Result<(), FormatError> {
+    create_below_home(base, SEARCHES)
+}
+
+/// The record of a search below `base` that was written last; `None` where there is none.
+#[cfg(feature = "saved")]
+pub fn latest_bisect_log(base: &Path) -> Option<PathBuf> {
+    let entries = fs::read_dir(base.join(HOME).join(SEARCHES)).ok()?;
+    let logs = entries.filter_map(|entry| {
+        let path = entry.ok()?.path();
+        let written = path.metadata().ok()?.modified().ok()?;
+        let is_log = path.extension().is_some_and(|ending| ending == "jsonl");
+        is_log.then_some((written, path))
+    });
+    logs.max().map(|(_, path)| path)
+}
+
+fn create_below_home(base: &Path, folder: &str) -> Result<(), FormatError> {
     let home = base.join(HOME);
     let is_new = !home.exists();
-    let runs = home.join(RUNS);
-    fs::create_dir_all(&runs).map_err(cannot_write(&runs))?;
+    let folder = home.join(folder);
+    fs::create_dir_all(&folder).map_err(cannot_write(&folder))?;
     if is_new {
         let ignore = home.join(".gitignore");
         fs::write(&ignore, "*\n").map_err(cannot_write(&ignore))?;

@@ -24,6 +24,8 @@
 //! default: a program that only records a run builds nothing that reads one.
 
 #[cfg(any(feature = "read", feature = "reports"))]
+#[cfg(feature = "saved")]
+mod bisect;
 mod bounded;
 #[cfg(feature = "reports")]
 mod calibration;
@@ -34,6 +36,7 @@ mod error;
 mod export;
 #[cfg(feature = "csv")]
 mod import;
+mod journal;
 mod number;
 mod output;
 #[cfg(feature = "saved")]
@@ -44,10 +47,14 @@ mod run_file;
 mod temporary;
 mod wire;
 
+#[cfg(feature = "saved")]
+pub use bisect::{BISECT_SCHEMA, BisectLogWriter, read_bisect_log};
 #[cfg(feature = "reports")]
 pub use calibration::{calibration_json, read_calibration, write_calibration};
 #[cfg(feature = "saved")]
 pub use content::{FileKind, Found, ensure_readable, file_kind, found_at, read_bytes};
+#[cfg(feature = "saved")]
+pub use default_path::{bisect_log_path, create_bisect_folder, latest_bisect_log};
 pub use default_path::{create_run_folder, default_run_path, is_default_run_name};
 pub use error::{FileProblem, FormatError, Place};
 #[cfg(feature = "csv")]

@@ -9,6 +9,8 @@
 
 mod analysis;
 mod benchmark_overrides;
+#[cfg(feature = "bisect")]
+pub mod bisect;
 mod calibration;
 mod column;
 mod command;

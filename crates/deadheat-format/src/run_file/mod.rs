@@ -4,7 +4,6 @@ mod block;
 mod header;
 #[cfg(feature = "read")]
 mod indexed;
-mod journal;
 mod lines;
 #[cfg(feature = "saved")]
 mod merge;

@@ -1,6 +1,6 @@
 //! The run file while it is recorded, or resumed.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,6 @@ use deadheat_model::{
 
 use super::block::encode;
 use super::header::header_line;
-use super::journal::Journal;
 #[cfg(feature = "read")]
 use super::reader::scan;
 #[cfg(feature = "read")]
@@ -19,6 +18,7 @@ use crate::bounded;
 #[cfg(feature = "read")]
 use crate::error::cannot_read;
 use crate::error::{FileProblem, FormatError, cannot_write, create_folder_of};
+use crate::journal::{Journal, lock};
 use crate::wire::Wire;
 #[cfg(feature = "read")]
 use deadheat_model::Object;
@@ -248,16 +248,6 @@ impl RunFileWriter {
 
 fn invalid(problem: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, problem)
-}
-
-/// Keeps two processes from recording into one file, where their lines would
-/// mingle. A file system without locks has to do without.
-fn lock(file: &File, path: &Path) -> Result<(), FormatError> {
-    // Elsewhere a lock would also shut out whoever only wants to read.
-    if cfg!(unix) && matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
-        return Err(FileProblem::InUse.of(path));
-    }
-    Ok(())
 }
 
 #[cfg(test)]

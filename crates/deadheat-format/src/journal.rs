@@ -1,10 +1,13 @@
 //! A file that only grows, and only by whole lines.
 
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::{self, Write};
+use std::path::Path;
+
+use crate::error::{FileProblem, FormatError};
 
 /// The operations that a journal needs of its file.
-pub(super) trait Disk: Write {
+pub(crate) trait Disk: Write {
     /// Cuts the file to `len` bytes.
     fn cut(&mut self, len: u64) -> io::Result<()>;
     /// Waits until everything written is on the device.
@@ -25,7 +28,7 @@ impl Disk for File {
 /// Appends lines so that a killed process loses at most the last of them, and
 /// a full disk none but the one that did not fit.
 #[derive(Debug)]
-pub(super) struct Journal<D = File> {
+pub(crate) struct Journal<D = File> {
     disk: D,
     /// Bytes up to the end of the last whole line.
     len: u64,
@@ -36,12 +39,12 @@ pub(super) struct Journal<D = File> {
 impl<D: Disk> Journal<D> {
     /// Goes on behind the first `len` bytes; what stands after them is cut off
     /// before the first line is written.
-    pub(super) fn new(disk: D, len: u64, torn: bool) -> Self {
+    pub(crate) fn new(disk: D, len: u64, torn: bool) -> Self {
         Journal { disk, len, torn }
     }
 
     /// Appends one line, newline included, in a single write.
-    pub(super) fn append(&mut self, line: &[u8]) -> io::Result<()> {
+    pub(crate) fn append(&mut self, line: &[u8]) -> io::Result<()> {
         self.mend()?;
         // Marked beforehand: a write that fails may have left a part.
         self.torn = true;
@@ -57,7 +60,7 @@ impl<D: Disk> Journal<D> {
     }
 
     /// Waits until every line is on the device.
-    pub(super) fn sync(&mut self) -> io::Result<()> {
+    pub(crate) fn sync(&mut self) -> io::Result<()> {
         self.disk.sync()
     }
 
@@ -68,6 +71,16 @@ impl<D: Disk> Journal<D> {
         }
         Ok(())
     }
+}
+
+/// Keeps two processes from recording into one file, where their lines would
+/// mingle. A file system without locks has to do without.
+pub(crate) fn lock(file: &File, path: &Path) -> Result<(), FormatError> {
+    // Elsewhere a lock would also shut out whoever only wants to read.
+    if cfg!(unix) && matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+        return Err(FileProblem::InUse.of(path));
+    }
+    Ok(())
 }
 
 #[cfg(test)]
