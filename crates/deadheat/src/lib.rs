@@ -57,6 +57,8 @@
 )]
 
 mod answer;
+#[cfg(feature = "commands")]
+mod bisect;
 #[cfg(feature = "reports")]
 mod calibration;
 #[cfg(feature = "commands")]

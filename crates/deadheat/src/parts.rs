@@ -28,6 +28,14 @@ pub mod answer {
     pub use crate::answer::*;
 }
 
+/// Searches for the commit that changed the time.
+#[cfg(feature = "commands")]
+pub mod bisect {
+    pub use crate::bisect::*;
+    pub use deadheat_analysis::BisectSearch;
+    pub use deadheat_model::bisect::*;
+}
+
 /// The machine's own error rate.
 #[cfg(feature = "reports")]
 pub mod calibration {

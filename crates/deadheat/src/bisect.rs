@@ -1,0 +1,402 @@
+//! The way of a search for the commit that changed the time: builds and races, one step after the
+//! other, each on the disk before the next.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use deadheat_analysis::{BisectSearch, NextStep};
+use deadheat_model::LogRatio;
+use deadheat_model::bisect::{
+    BenchmarkChosen, BisectEnd, BisectEvent, BisectLimits, BisectLog, BisectRequest,
+    BisectStanding, CommitBuilt, CommitUnbuildable, CommitsBegun, CommitsRaced, OpenReason,
+};
+
+use crate::exit::Failure;
+
+/// Builds and races the commits of a range, each known by its number.
+pub trait BisectSides {
+    /// Builds a commit, or finds its build.
+    ///
+    /// # Errors
+    ///
+    /// Whatever is no fault of the commit.
+    fn build(&mut self, commit: usize) -> Result<SideBuilt, Failure>;
+
+    /// The run file of the next race, which is not there yet.
+    ///
+    /// # Errors
+    ///
+    /// A folder that cannot be made.
+    fn run_file(&mut self) -> Result<PathBuf, Failure>;
+
+    /// Races two commits that were built.
+    ///
+    /// # Errors
+    ///
+    /// Whatever is no fault of one of the two.
+    fn race(&mut self, race: RaceOfCommits<'_>) -> Result<RaceEnd, Failure>;
+
+    /// What the complete replicates of a run file show, where a race was cut off; empty where there
+    /// are too few.
+    fn measured(&mut self, file: &Path) -> Vec<RacedBenchmark>;
+
+    /// Seconds since some moment.
+    fn seconds(&mut self) -> f64;
+
+    /// Hears what is going to be done, or was.
+    fn tell(&mut self, request: &BisectRequest, news: BisectNews<'_>);
+}
+
+/// A build of a commit.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SideBuilt {
+    /// It can be raced.
+    Ready {
+        /// True if it was built before.
+        was_kept: bool,
+        /// A digest of all executables that are raced; `None` where these are not all that matters.
+        digest: Option<String>,
+    },
+    /// It does not build, for this reason.
+    Unbuildable(String),
+}
+
+/// A race of two commits.
+pub struct RaceOfCommits<'a> {
+    /// The older one, and the newer one.
+    pub sides: (usize, usize),
+    /// The benchmark that is searched by; `None` for all of them, once.
+    pub benchmark: Option<&'a str>,
+    /// The run file.
+    pub file: &'a Path,
+    /// The number of the race, from 0: each draws anew.
+    pub number: usize,
+    /// The time that is left for it.
+    pub limit: Option<Duration>,
+    /// Returns true once the race of the benchmark of this name may stop, by its estimate, standard
+    /// error and degrees of freedom.
+    pub is_decided: Box<dyn FnMut(&str, LogRatio, f64, f64) -> bool>,
+}
+
+/// The end of a race.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RaceEnd {
+    /// What it measured.
+    Raced(Vec<RacedBenchmark>),
+    /// A commit cannot be raced, for this reason.
+    CannotRace(usize, String),
+}
+
+/// A benchmark of a race.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RacedBenchmark {
+    /// Its name.
+    pub name: String,
+    /// The estimate.
+    pub effect: LogRatio,
+    /// Its standard error.
+    pub se: f64,
+    /// Degrees of freedom of the error.
+    pub df: f64,
+    /// Replicates.
+    pub replicates: usize,
+    /// True if it is called faster or slower.
+    pub is_called: bool,
+}
+
+/// Something to be told to people who look on.
+#[derive(Clone, Copy, Debug)]
+pub enum BisectNews<'a> {
+    /// A commit is going to be built, to be raced against another one.
+    Builds(usize, usize),
+    /// A commit is going to be raced against another, older one; where the search stands, unless
+    /// this is the first race.
+    Races(usize, usize, Option<&'a BisectStanding>),
+    /// A race was cut off with so many complete replicates, which count or not.
+    WasCut(&'a CommitsBegun, usize, bool),
+    /// Something happened, and where the search stands after it.
+    Happened(&'a BisectEvent, &'a BisectStanding),
+}
+
+/// The fewest complete replicates of a race that was cut off with which it counts: those of the
+/// first look of any race.
+const FEWEST_REPLICATES: usize = 6;
+
+/// Searches, from wherever the record came, until there is an answer or a limit is reached. Every
+/// event goes through `record` before the next step.
+///
+/// # Errors
+///
+/// GOOD or BAD cannot be built or raced, and whatever keeps builds and races from their end. The
+/// record then holds all that happened, and the search can go on from there.
+pub fn bisect(
+    log: BisectLog,
+    limits: BisectLimits,
+    now: Option<u64>,
+    sides: &mut dyn BisectSides,
+    record: &mut dyn FnMut(&BisectEvent) -> Result<(), Failure>,
+) -> Result<BisectLog, Failure> {
+    let (search, _) = BisectSearch::replayed(&log).map_err(|error| {
+        Failure::Data(format!("the record of the search does not hold: {error}"))
+    })?;
+    let began = sides.seconds();
+    let mut sitting = Sitting {
+        ready: Vec::new(),
+        search,
+        log,
+        limits,
+        began,
+        sides,
+        record,
+    };
+    sitting.take_up(now)?;
+    loop {
+        let end = match sitting.search.next_step() {
+            NextStep::End(end) => Some(end),
+            NextStep::Race { from, to } => sitting.step(from, to)?,
+        };
+        if let Some(end) = end {
+            sitting.note(BisectEvent::Ended(end))?;
+            return Ok(sitting.log);
+        }
+    }
+}
+
+/// A search that goes on.
+struct Sitting<'a> {
+    /// Commits that were built in this sitting.
+    ready: Vec<usize>,
+    search: BisectSearch,
+    log: BisectLog,
+    limits: BisectLimits,
+    /// When it began, in seconds of the sides.
+    began: f64,
+    sides: &'a mut dyn BisectSides,
+    record: &'a mut dyn FnMut(&BisectEvent) -> Result<(), Failure>,
+}
+
+impl Sitting<'_> {
+    /// Keeps what happened, takes it into account, and tells it.
+    fn note(&mut self, event: BisectEvent) -> Result<(), Failure> {
+        (self.record)(&event)?;
+        self.search.take(&event).map_err(|error| {
+            Failure::Contender(format!("the search cannot go on after this: {error}"))
+        })?;
+        let standing = self.search.standing();
+        let news = BisectNews::Happened(&event, &standing);
+        self.sides.tell(&self.log.request, news);
+        self.log.events.push(event);
+        Ok(())
+    }
+
+    /// Takes up a search that stopped. A race that was cut off counts with its complete replicates
+    /// if it has those of a first look; else its commits are raced anew where that still tells most.
+    fn take_up(&mut self, now: Option<u64>) -> Result<(), Failure> {
+        let Some(last) = self.log.events.last().cloned() else {
+            return Ok(());
+        };
+        self.note(BisectEvent::Resumed(now))?;
+        let BisectEvent::Begun(begun) = last else {
+            return Ok(());
+        };
+        let measured = self.sides.measured(&begun.file);
+        let found = self.searched_for(&measured);
+        let replicates = found.map_or(0, |one| one.replicates);
+        let counts = found
+            .filter(|one| one.replicates >= FEWEST_REPLICATES)
+            .cloned();
+        let news = BisectNews::WasCut(&begun, replicates, counts.is_some());
+        self.sides.tell(&self.log.request, news);
+        match counts {
+            // What it took was not written down.
+            Some(one) => self.note_race(&begun, one, 0.0, true),
+            None => Ok(()),
+        }
+    }
+
+    /// The benchmark of a race that is searched by.
+    fn searched_for<'r>(&self, raced: &'r [RacedBenchmark]) -> Option<&'r RacedBenchmark> {
+        match self.search.benchmark() {
+            Some(name) => raced.iter().find(|one| one.name == name),
+            None => largest(raced),
+        }
+    }
+
+    /// One race, with the builds that it needs. Gives the end where there is no time for it.
+    fn step(&mut self, from: usize, to: usize) -> Result<Option<BisectEnd>, Failure> {
+        if self.search.races() >= self.limits.races as usize {
+            return Ok(Some(self.search.open(OpenReason::Races)));
+        }
+        for (commit, other) in [(from, to), (to, from)] {
+            if self.ready.contains(&commit) {
+                continue;
+            }
+            if self.time_left().is_some_and(|left| left.is_zero()) {
+                return Ok(Some(self.search.open(OpenReason::Budget)));
+            }
+            if !self.build(commit, other)? {
+                return Ok(None);
+            }
+        }
+        // The builds may have told that there is nothing to race.
+        if self.search.next_step() != (NextStep::Race { from, to }) {
+            return Ok(None);
+        }
+        let limit = self.time_left();
+        if limit.is_some_and(|left| left.is_zero()) {
+            return Ok(Some(self.search.open(OpenReason::Budget)));
+        }
+        self.race(from, to, limit)
+    }
+
+    /// The time that is left of the budget.
+    fn time_left(&mut self) -> Option<Duration> {
+        let spent = self.sides.seconds() - self.began;
+        let spent = Duration::try_from_secs_f64(spent).unwrap_or_default();
+        let budget = self.limits.budget?;
+        Some(budget.saturating_sub(spent))
+    }
+
+    /// Builds a commit; false where that cannot be done, which is an error of an end.
+    fn build(&mut self, commit: usize, other: usize) -> Result<bool, Failure> {
+        let news = BisectNews::Builds(commit, other);
+        self.sides.tell(&self.log.request, news);
+        let started = self.sides.seconds();
+        let built = self.sides.build(commit)?;
+        let seconds = self.sides.seconds() - started;
+        match built {
+            SideBuilt::Ready { was_kept, digest } => {
+                self.ready.push(commit);
+                self.note(BisectEvent::Built(CommitBuilt {
+                    commit,
+                    was_kept,
+                    seconds,
+                    digest,
+                }))?;
+                Ok(true)
+            }
+            SideBuilt::Unbuildable(reason) => {
+                self.cannot(commit, reason, seconds)?;
+                Ok(false)
+            }
+        }
+    }
+
+    /// Notes that a commit cannot be raced, so that the search steps around it.
+    fn cannot(&mut self, commit: usize, reason: String, seconds: f64) -> Result<(), Failure> {
+        let is_needed = self.log.events.iter().any(|event| match event {
+            BisectEvent::Raced(raced) => raced.from == commit || raced.to == commit,
+            _ => false,
+        });
+        let last = self.log.request.last();
+        if commit == 0 || commit == last || is_needed {
+            let name = match commit {
+                0 => "GOOD",
+                _ if commit == last => "BAD",
+                _ => "a commit that was raced before",
+            };
+            let short = self.log.request.short(commit);
+            return Err(Failure::Contender(format!("{name}, {short}: {reason}")));
+        }
+        self.note(BisectEvent::Unbuildable(CommitUnbuildable {
+            commit,
+            reason,
+            seconds,
+        }))
+    }
+
+    fn race(
+        &mut self,
+        from: usize,
+        to: usize,
+        limit: Option<Duration>,
+    ) -> Result<Option<BisectEnd>, Failure> {
+        let standing = (self.search.races() > 0).then(|| self.search.standing());
+        let news = BisectNews::Races(from, to, standing.as_ref());
+        self.sides.tell(&self.log.request, news);
+        let begun = CommitsBegun {
+            from,
+            to,
+            file: self.sides.run_file()?,
+        };
+        self.note(BisectEvent::Begun(begun.clone()))?;
+        let search = self.search.clone();
+        let wanted = self.search.benchmark().map(str::to_owned);
+        let race = RaceOfCommits {
+            sides: (from, to),
+            benchmark: wanted.as_deref(),
+            file: &begun.file,
+            number: self.search.races(),
+            limit,
+            is_decided: Box::new(move |_, effect, se, df| {
+                search.is_decided((from, to), effect, se, df)
+            }),
+        };
+        let started = self.sides.seconds();
+        let raced = match self.sides.race(race)? {
+            RaceEnd::Raced(raced) => raced,
+            RaceEnd::CannotRace(commit, reason) => {
+                let seconds = self.sides.seconds() - started;
+                return self.cannot(commit, reason, seconds).map(|()| None);
+            }
+        };
+        let seconds = self.sides.seconds() - started;
+        let Some(one) = self.searched_for(&raced).cloned() else {
+            if self.time_left().is_some_and(|left| left.is_zero()) {
+                return Ok(Some(self.search.open(OpenReason::Budget)));
+            }
+            let request = &self.log.request;
+            return Err(Failure::Contender(format!(
+                "the race of {} against {} has no estimate with an error; {} holds it",
+                request.short(to),
+                request.short(from),
+                begun.file.display()
+            )));
+        };
+        if self.search.benchmark().is_none() && raced.len() > 1 {
+            let others = raced.iter().filter(|other| other.name != one.name);
+            let called = others.filter(|other| other.is_called);
+            self.note(BisectEvent::Chosen(BenchmarkChosen {
+                benchmark: one.name.clone(),
+                called: called.map(|other| other.name.clone()).collect(),
+            }))?;
+        }
+        self.note_race(&begun, one, seconds, false)?;
+        Ok(None)
+    }
+
+    fn note_race(
+        &mut self,
+        begun: &CommitsBegun,
+        one: RacedBenchmark,
+        seconds: f64,
+        was_cut: bool,
+    ) -> Result<(), Failure> {
+        self.note(BisectEvent::Raced(CommitsRaced {
+            from: begun.from,
+            to: begun.to,
+            benchmark: one.name,
+            effect: one.effect,
+            se: one.se,
+            df: one.df,
+            replicates: one.replicates,
+            seconds,
+            file: begun.file.clone(),
+            was_cut,
+        }))
+    }
+}
+
+/// The benchmark with the largest change among those that are called, or else among all, in units of
+/// its error.
+fn largest(raced: &[RacedBenchmark]) -> Option<&RacedBenchmark> {
+    let size = |one: &RacedBenchmark| match one.is_called {
+        true => (1, one.effect.0.abs()),
+        false => (0, one.effect.0.abs() / one.se.max(f64::MIN_POSITIVE)),
+    };
+    let by_size = |one: &&RacedBenchmark, other: &&RacedBenchmark| {
+        let (one, other) = (size(one), size(other));
+        one.0.cmp(&other.0).then(one.1.total_cmp(&other.1))
+    };
+    raced.iter().max_by(by_size)
+}
