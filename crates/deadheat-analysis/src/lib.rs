@@ -24,6 +24,7 @@ mod figures;
 mod hosts;
 mod looks;
 mod machines;
+mod measured;
 mod metrics;
 mod placement;
 #[cfg(feature = "figures")]
@@ -54,6 +55,7 @@ pub use looks::{
     LooksError, blocks_for_quantile, fixed_look, looks_within, planned_blocks, planned_looks,
     planned_repetitions,
 };
+pub use measured::measured_effects;
 pub use raced::{Options, Part};
-pub use stopping::{AnytimeRule, PlannedRule};
+pub use stopping::{AnytimeRule, PlannedRule, UntilRule};
 pub use suite::{detectable_together, hold_together};

@@ -1,10 +1,11 @@
 //! When a race is over: the stopping rules the engine is given.
 
-use deadheat_model::{Decision, Plan, RunHeader, Samples, Standing, StoppingRule};
+use deadheat_model::{Decision, Plan, RunHeader, Samples, Standing, StoppingRule, Until};
 
 use crate::benchmark_state::{BenchmarkState, all_conclusive};
 use crate::effect_estimate::{Level, estimate};
 use crate::effects::Effects;
+use crate::measured::measured;
 
 /// The state that both rules keep: the effects so far, so that a look reads only what is new.
 struct Watch {
@@ -96,6 +97,57 @@ impl StoppingRule for PlannedRule {
         let effect_estimates =
             benchmark_state.estimate_effects(samples, complete, Level::Nominal(looks.levels[look]));
         if benchmark_state.settled(&effect_estimates, looks.levels[look]) {
+            Decision::Stop
+        } else {
+            Decision::GoOn
+        }
+    }
+
+    fn standing(&mut self, benchmark: usize, samples: &Samples) -> Option<Standing> {
+        self.watch.standing(benchmark, samples)
+    }
+}
+
+/// Stops at the first planned look at which somebody knows enough of every candidate, or at the last
+/// look; what the verdict would be there does not matter.
+///
+/// The intervals of all planned looks hold together, whichever of them ends the race.
+pub struct UntilRule {
+    watch: Watch,
+    until: Until,
+}
+
+impl UntilRule {
+    /// The looks of the run's plan, and who is asked at each.
+    pub fn new(header: &RunHeader, until: Until) -> Self {
+        Self {
+            watch: Watch::new(header),
+            until,
+        }
+    }
+}
+
+impl StoppingRule for UntilRule {
+    fn decide(&mut self, benchmark: usize, samples: &Samples) -> Decision {
+        if let Some(decision) = self.watch.beside(benchmark, samples) {
+            return decision;
+        }
+        let plan = self.watch.plan();
+        let complete = samples.blocks().len() / plan.blocks_per_replicate(benchmark) as usize;
+        let looks = plan.looks(benchmark);
+        if complete >= looks.max_replicates() as usize {
+            return Decision::Stop;
+        }
+        if !looks.at.iter().any(|at| *at as usize == complete) {
+            return Decision::GoOn;
+        }
+        let state = self.watch.benchmark_state(benchmark, samples);
+        let candidates = state.candidates.len();
+        let effects = measured(state, samples, (benchmark, complete));
+        let name = &self.watch.plan().benchmarks[benchmark].name;
+        let is_known = |effect| self.until.is_enough(name, effect);
+        // Of a candidate without an error nothing is known.
+        if effects.len() == candidates && effects.into_iter().all(is_known) {
             Decision::Stop
         } else {
             Decision::GoOn

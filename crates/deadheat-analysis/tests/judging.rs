@@ -1,10 +1,16 @@
 //! The answer to every kind of data that is out of the ordinary, on runs made by hand.
 
-use deadheat_analysis::{Options, PlannedRule, analyse, fixed_look, planned_looks};
+use std::cell::Cell;
+use std::rc::Rc;
+
+use deadheat_analysis::{
+    Options, PlannedRule, UntilRule, analyse, fixed_look, measured_effects, planned_looks,
+};
 use deadheat_model::{
     Analysis, BlockRecord, Comparison, Decision, EndReason, Ending, Flags, Metric, Origin, Run,
-    RunHeader, Sample, StoppingRule, Verdict, Warning, Workload,
+    RunHeader, Sample, StoppingRule, Until, Verdict, Warning, Workload,
 };
+use deadheat_stats::dist::t_critical;
 use deadheat_testing::runs::{self, benchmark, design, ended, header, sample};
 use proptest::prelude::*;
 
@@ -686,4 +692,50 @@ proptest! {
         let (i, j) = (one.interval.unwrap(), other.interval.unwrap());
         prop_assert_eq!((i.low.0, i.high.0), (-j.high.0, -j.low.0));
     }
+}
+
+#[test]
+fn a_measured_effect_has_the_error_of_the_interval_that_is_shown() {
+    let mut run = Maker::race().replicates(11, 1.03, 0.004).run;
+    run.header.plan.design.looks = fixed_look(11, 0.05).unwrap();
+    let [found] = measured_effects(&run)[..] else {
+        panic!("one candidate of one benchmark");
+    };
+    assert_eq!(
+        (found.benchmark, found.candidate, found.replicates),
+        (0, 0, 11)
+    );
+    assert!((found.effect.change() - 0.03).abs() < 0.004, "{found:?}");
+    assert_eq!(found.df, 10.0);
+    let analysis = analyse(&run, Options::default());
+    let shown = analysis.comparisons[0].estimate.unwrap().interval.unwrap();
+    let half = found.se * t_critical(0.05, found.df);
+    assert!((half - (shown.high.0 - shown.low.0) / 2.0).abs() < 1e-12);
+    let alone = Maker::race().replicates(1, 1.03, 0.004).run;
+    assert_eq!(measured_effects(&alone), []);
+}
+
+#[test]
+fn a_race_until_enough_is_known_stops_at_the_look_at_which_it_is_and_not_at_its_verdict() {
+    let stops = |enough: fn(f64) -> bool, ratio: f64| {
+        let header = Maker::race().run.header;
+        let asked = Rc::new(Cell::new(0));
+        let count = asked.clone();
+        let until = Until::new(move |name, effect| {
+            assert_eq!(name, "b0");
+            count.set(count.get() + 1);
+            enough(effect.se)
+        });
+        let mut rule = UntilRule::new(&header, until);
+        let last = (1..=40).find(|count| {
+            let run = Maker::race().replicates(*count, ratio, 0.004).run;
+            rule.decide(0, &run.benchmarks[0]) == Decision::Stop
+        });
+        (last.unwrap(), asked.get())
+    };
+    // A change of 30 % is called at the first look of the plan, and raced on here.
+    assert_eq!(stops(|_| false, 1.3), (40, 6), "six looks before the last");
+    assert_eq!(stops(|_| true, 1.0), (6, 1));
+    let (at, _) = stops(|se| se < 0.001, 1.3);
+    assert!((8..40).contains(&at), "{at}");
 }

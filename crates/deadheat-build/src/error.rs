@@ -64,6 +64,41 @@ pub enum BuildError {
         /// Git's words.
         said: String,
     },
+    /// The range starts at no ancestor of its end.
+    #[error(
+        "{good} is no ancestor of {bad}, so no commit between them can be to blame; \
+         `git merge-base {good} {bad}` names the last that both have"
+    )]
+    NoAncestor {
+        /// The start, as the user wrote it.
+        good: String,
+        /// The end.
+        bad: String,
+    },
+    /// The same, in a clone that lacks commits.
+    #[error(
+        "nothing that this clone has leads from {bad} back to {good}: it is a shallow one; \
+         `git fetch --unshallow` gets the rest"
+    )]
+    Shallow {
+        /// The start, as the user wrote it.
+        good: String,
+        /// The end.
+        bad: String,
+    },
+    /// The start of a range is an ancestor of its end, and not by first parents.
+    #[error(
+        "the first parents of {bad} do not lead to {good}, which came by a merge; \
+         its line left theirs at {before}: name that, or --all-parents"
+    )]
+    OffTheLine {
+        /// The start, as the user wrote it.
+        good: String,
+        /// The end.
+        bad: String,
+        /// The commit of the line that the start branched off from.
+        before: String,
+    },
     /// The commit lacks the folder the user stands in.
     #[error("{revision} has no folder `{}`; go to one that both sides have", folder.display())]
     NoFolder {
@@ -223,11 +258,24 @@ pub enum BuildError {
 }
 
 impl BuildError {
+    /// Returns true if other commits may build all the same: this one does not compile, or lacks
+    /// what is raced.
+    pub fn is_of_one_commit(&self) -> bool {
+        let lacks = matches!(
+            self,
+            Self::NoFolder { .. } | Self::Submodule { .. } | Self::NoBench(_)
+        );
+        lacks || self.fault() == Fault::Side
+    }
+
     /// The party at fault.
     pub fn fault(&self) -> Fault {
         match self {
             Self::NoRepository { .. }
             | Self::UnknownRevision { .. }
+            | Self::NoAncestor { .. }
+            | Self::Shallow { .. }
+            | Self::OffTheLine { .. }
             | Self::NoFolder { .. }
             | Self::Submodule { .. }
             | Self::ExeOutside(_)

@@ -11,6 +11,7 @@
 
 mod artifacts;
 mod benches;
+mod commits;
 mod disk;
 mod error;
 mod go;
@@ -27,8 +28,10 @@ mod storage;
 mod subprocess;
 mod tree;
 mod way;
+mod workshop;
 
 pub use benches::BenchesFrom;
+pub use commits::{CommitInfo, CommitRange, Parents};
 pub use disk::bytes_below;
 pub use error::{BuildError, CargoError, Fault};
 pub use go::GoBuild;
@@ -42,3 +45,4 @@ pub use storage::{
     Kind, StorageError, Stored, freed_by, remove as remove_stored, stored_below, top_of,
 };
 pub use subprocess::{Interruption, Variables};
+pub use workshop::Workshop;

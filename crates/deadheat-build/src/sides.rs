@@ -8,6 +8,7 @@ use deadheat_link::{LinkRecord, Roles, drop_unneeded};
 
 use crate::artifacts::{Messages, Seed, prune};
 use crate::benches::{BenchTarget, BenchesFrom, Donor, Overlay};
+use crate::commits::CommitInfo;
 use crate::error::BuildError;
 use crate::go::{GoBuilt, GoSite};
 use crate::home::Home;
@@ -52,6 +53,11 @@ pub struct Side {
     pub executables: Vec<Executable>,
     /// True if it was built before.
     pub was_kept: bool,
+    /// The commit that it is; `None` for a working tree with changes.
+    pub commit: Option<CommitInfo>,
+    /// The folder of its sources that the user stands in, in the working tree or in that of the
+    /// commit.
+    pub directory: PathBuf,
     /// The top of its sources, and the bench targets that were built of them.
     sources: PathBuf,
     benches: Vec<BenchTarget>,
@@ -60,7 +66,7 @@ pub struct Side {
 
 impl Side {
     /// As the side whose bench targets the other is built with.
-    fn donor(&self, replaces: bool) -> Donor {
+    pub(crate) fn donor(&self, replaces: bool) -> Donor {
         Donor {
             name: self.name.clone(),
             top: self.sources.clone(),
@@ -159,10 +165,10 @@ fn built(
 }
 
 /// All that the builds of one request have in common.
-struct Builder<'a> {
-    repository: &'a Repository<'a>,
-    seed: Option<Seed>,
-    tell: &'a mut dyn FnMut(Note),
+pub(crate) struct Builder<'a> {
+    pub(crate) repository: &'a Repository<'a>,
+    pub(crate) seed: Option<Seed>,
+    pub(crate) tell: &'a mut dyn FnMut(Note),
 }
 
 impl Builder<'_> {
@@ -186,6 +192,9 @@ impl Builder<'_> {
         let directory = top.join(&self.repository.inside);
         let interruption = &self.repository.interruption;
         let (mut benches, mut place) = (Vec::new(), None);
+        // Before the build, which may leave files that git does not ignore.
+        let commit = self.repository.clean_head()?;
+        let (source, here) = (directory.clone(), top.clone());
         let executables = match way.recipe {
             Recipe::Command(build) => build.run(revision, &directory, interruption, None)?,
             Recipe::Go(_) | Recipe::Pytest(_) => {
@@ -219,7 +228,9 @@ impl Builder<'_> {
             name: revision.to_owned(),
             executables,
             was_kept: false,
-            sources: top.clone(),
+            commit,
+            directory: source,
+            sources: here,
             benches,
             _slot: place,
         })
@@ -270,7 +281,7 @@ impl Builder<'_> {
 
     /// Builds a commit, or finds what was built of it before, with bench targets of the other side
     /// where it lacks them.
-    fn commit(
+    pub(crate) fn commit(
         &mut self,
         way: &Way<'_>,
         commit: &Commit,
@@ -306,14 +317,14 @@ impl Builder<'_> {
                 Some(index) if is_recorded(way, &slot)? => {
                     // It counts as used even if that cannot be noted.
                     let _ = index.touch();
-                    return Ok(self.found(way, commit, slot, index, true));
+                    return self.found(way, commit, slot, index, true);
                 }
                 // It misses an executable now.
                 Some(_) => {}
                 None => {
                     let (slot, index) = self.make(way, commit, slot, &locks, put_in)?;
                     home.trim();
-                    return Ok(self.found(way, commit, slot, index, false));
+                    return self.found(way, commit, slot, index, false);
                 }
             }
         }
@@ -326,7 +337,7 @@ impl Builder<'_> {
         slot: Slot,
         index: Index,
         was_kept: bool,
-    ) -> Side {
+    ) -> Result<Side, BuildError> {
         for note in index.notes {
             (self.tell)(note.of(&commit.name));
         }
@@ -340,14 +351,16 @@ impl Builder<'_> {
                 files: index.dependencies,
             });
         }
-        Side {
+        Ok(Side {
             name: commit.name.clone(),
             executables: index.executables,
             was_kept,
+            commit: Some(self.repository.commit_info(&commit.id)?),
+            directory: sources.join(&self.repository.inside),
             sources,
             benches: index.benches,
             _slot: Some(slot),
-        }
+        })
     }
 
     /// Builds a commit into an empty slot.

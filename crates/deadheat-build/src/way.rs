@@ -31,7 +31,10 @@ impl<'a> Way<'a> {
         Ok([first, second])
     }
 
-    fn of_one(repository: &Repository<'_>, recipe: &'a Recipe) -> Result<Self, BuildError> {
+    pub(crate) fn of_one(
+        repository: &Repository<'_>,
+        recipe: &'a Recipe,
+    ) -> Result<Self, BuildError> {
         let mut ingredients = Ingredients::of_the_surroundings(repository);
         let mut compiler = String::new();
         let variables = match recipe {

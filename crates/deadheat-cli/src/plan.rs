@@ -151,6 +151,8 @@ impl Planned {
                 shown: if answer.answer().is_document() { 2 } else { 1 },
                 placements: placements(settings.placement),
                 open: false,
+                commits: Vec::new(),
+                until: None,
                 use_of_plan: PlanUse::Saved,
                 conditions: conditions_of_part(&settings),
             },

@@ -4,18 +4,19 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser};
+use deadheat::parts::RaceOutcome;
 use deadheat::parts::answer::to_stdout;
 use deadheat::parts::engine::Interrupts;
 use deadheat::parts::exit::{Failure, Status};
-use deadheat::parts::model::{Harness, Program};
+use deadheat::parts::model::{Commit, Harness, Program};
 use deadheat::parts::pairing::Target;
 use deadheat::parts::terminal::to_stderr;
 use deadheat_build::{
-    BenchesFrom, BuildError, CargoBuild, CommandBuild, Fault, GoBuild, Interruption, PytestBuild,
-    Recipe, Request, Revisions, Side, Sides, build,
+    BenchesFrom, BuildError, CargoBuild, CommandBuild, CommitInfo, Fault, GoBuild, Interruption,
+    PytestBuild, Recipe, Request, Revisions, Side, Sides, build,
 };
 
-use crate::bench::{BenchOptions, Entrants, race};
+use crate::bench::{BenchOptions, Entrants, race, race_silently};
 use crate::build_options::BuildOptions;
 use crate::cargo_arguments::{Arguments, Bench};
 use crate::pytest_options::PytestOptions;
@@ -278,9 +279,9 @@ fn raced(
     options: Option<BenchOptions>,
 ) -> Result<Status, Failure> {
     match options {
-        Some(mut options) => {
-            let entrants = entrants(sides, &ways, arguments);
-            options.builds = ways;
+        Some(options) => {
+            let both = [&sides.baseline, &sides.candidate];
+            let (entrants, options) = ready(both, ways, arguments, options);
             race(&entrants, &options)
         }
         None => {
@@ -290,9 +291,56 @@ fn raced(
     }
 }
 
+/// Races what the options select of two sides that were built, and answers nothing: one race of a
+/// history or of a search.
+#[expect(
+    dead_code,
+    reason = "histories and searches come with the next commits"
+)]
+pub fn race_sides(
+    sides: [&Side; 2],
+    ways: Vec<String>,
+    arguments: &[String],
+    options: BenchOptions,
+) -> Result<RaceOutcome, Failure> {
+    let (entrants, options) = ready(sides, ways, arguments, options);
+    race_silently(&entrants, &options)
+}
+
+/// The programs of two sides, and the options with what is known of them.
+fn ready(
+    sides: [&Side; 2],
+    ways: Vec<String>,
+    arguments: &[String],
+    mut options: BenchOptions,
+) -> (Entrants, BenchOptions) {
+    let entrants = entrants(sides, &ways, arguments);
+    options.commits = commits(sides, &ways);
+    options.builds = ways;
+    (entrants, options)
+}
+
+/// The commits of both sides; none where one is a working tree with changes, or where they were
+/// built in two ways, whose difference no commit made.
+fn commits([old, new]: [&Side; 2], ways: &[String]) -> Vec<Commit> {
+    let of = |side: &Side| side.commit.as_ref().map(commit);
+    let both = of(old).zip(of(new));
+    let one_way = ways.iter().all(String::is_empty);
+    both.filter(|_| one_way)
+        .map_or_else(Vec::new, |(old, new)| vec![old, new])
+}
+
+/// A commit as a run file has it.
+pub fn commit(info: &CommitInfo) -> Commit {
+    Commit {
+        id: info.id.clone(),
+        committed_at: info.committed_at,
+        subject: info.subject.clone(),
+    }
+}
+
 /// Executables of the same name race against each other.
-fn entrants(sides: &Sides, ways: &[String], arguments: &[String]) -> Entrants {
-    let [old, new] = [&sides.baseline, &sides.candidate];
+fn entrants([old, new]: [&Side; 2], ways: &[String], arguments: &[String]) -> Entrants {
     let named = |side: &Side, name: &str| {
         let found = side.executables.iter().find(|one| one.name == name)?;
         Some(Program {

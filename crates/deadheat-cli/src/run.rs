@@ -213,6 +213,8 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
         },
         placements: placements(design.placement),
         open: false,
+        commits: Vec::new(),
+        until: None,
         use_of_plan: args.use_of_plan,
         conditions: Conditions::default(),
     };

@@ -25,6 +25,8 @@ pub fn environment() -> Environment {
         clock: None,
         neutral_links: Vec::new(),
         builds: Vec::new(),
+        commits: Vec::new(),
+        machine: None,
         debug_build: false,
         calibration: None,
     }

@@ -26,6 +26,24 @@ pub struct ClockFacts {
     pub fallback: Option<String>,
 }
 
+/// A commit of git.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Commit {
+    /// Its name, all digits of it.
+    pub id: String,
+    /// The time of the commit in seconds since 1970-01-01 UTC, when known.
+    pub committed_at: Option<u64>,
+    /// The first line of its message.
+    pub subject: String,
+}
+
+impl Commit {
+    /// The name as people read it.
+    pub fn short(&self) -> &str {
+        self.id.get(..8).unwrap_or(&self.id)
+    }
+}
+
 /// Facts about the machine; a fact that could not be learned is `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Environment {
@@ -62,6 +80,12 @@ pub struct Environment {
     pub neutral_links: Vec<NeutralLinks>,
     /// The way of each side to be built, the baseline first, where these are two; else empty.
     pub builds: Vec<String>,
+    /// The commits that the two sides were built from, the baseline first; empty where a side is no
+    /// commit, or is built in a way of its own.
+    pub commits: Vec<Commit>,
+    /// The short name of this installation, written beside commits: races of one machine are
+    /// checked together.
+    pub machine: Option<String>,
     /// The calibration of races of this kind on this machine; `None` where it was not calibrated.
     pub calibration: Option<CalibrationNote>,
 }

@@ -29,6 +29,23 @@ pub struct Estimate {
     pub blocks: usize,
 }
 
+/// The effect of a candidate with its error, over all replicates that a run has of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MeasuredEffect {
+    /// The place of the benchmark in the plan.
+    pub benchmark: usize,
+    /// The place of the candidate among those of the benchmark, from 0.
+    pub candidate: usize,
+    /// The effect.
+    pub effect: LogRatio,
+    /// Its standard error, positive and finite.
+    pub se: f64,
+    /// Degrees of freedom of the error, at least 1.
+    pub df: f64,
+    /// Replicates it rests on.
+    pub replicates: usize,
+}
+
 /// Medians over blocks of the contrasts that should be zero when order does not matter, in
 /// log-ratio units.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -50,8 +50,10 @@ pub use calibration::{
 pub use column::{FIXED_COLUMNS, TextCells, column_name, metric_of_column, text_of_cell};
 pub use command::{CommandLine, ExitPolicy, Hooks, Input, Output, Value, Values};
 pub use control::Control;
-pub use environment::{ClockFacts, CounterAccess, Environment};
-pub use estimate::{BlockDiagnostics, Estimate, Interval, LogRatio, Scope, Verdict};
+pub use environment::{ClockFacts, Commit, CounterAccess, Environment};
+pub use estimate::{
+    BlockDiagnostics, Estimate, Interval, LogRatio, MeasuredEffect, Scope, Verdict,
+};
 pub use figures::{
     BetweenFigures, Change, ContenderHistogram, Family, Figures, FirstHalf, Fit, HistogramUnit,
     Histograms, OppositePeaks, PairSigns, RankSums, SideFigures, SignedRanks, Spread,
@@ -80,7 +82,7 @@ pub use run::{
 };
 pub use samples::{BlockRecord, BlockSpan, Flags, Sample, SampleError, SampleProblem, Samples};
 pub use schedule::{Block, ContenderId, Role, Slot};
-pub use seams::{Decision, RecordSink, SinkError, StoppingRule, Unrecorded};
+pub use seams::{Decision, RecordSink, SinkError, StoppingRule, Unrecorded, Until};
 pub use setting_values::{FailOn, Pinning, Placement, ShareRange, TimeLimit, Waiting};
 pub use shard::{Conditions, Disturbance, Host, Limits, Merged, Shard, ShardBy, ShardNumber};
 pub use warning::{ClockCause, Observation, Warning};

@@ -1,7 +1,12 @@
 //! The two seams that keep the engine ignorant: what it hands over after each block, and when it is
 //! to stop.
 
+use std::cell::RefCell;
+use std::fmt;
+use std::rc::Rc;
+
 use crate::analysis::Standing;
+use crate::estimate::MeasuredEffect;
 use crate::placement::Placed;
 use crate::run::{BenchmarkFailure, RunEnd};
 use crate::samples::{BlockRecord, Samples};
@@ -70,6 +75,33 @@ pub enum Decision {
     GoOn,
     /// The verdict of this benchmark is settled, or no replicate is left.
     Stop,
+}
+
+/// A question at every look of a plan, in place of the verdict: is enough known of this benchmark?
+///
+/// Levels of commits ask for an error that is small enough, a search for a culprit asks its
+/// posterior.
+#[derive(Clone)]
+pub struct Until(Rc<RefCell<Question>>);
+
+type Question = dyn FnMut(&str, MeasuredEffect) -> bool;
+
+impl Until {
+    /// The question, which is asked with the name of the benchmark.
+    pub fn new(question: impl FnMut(&str, MeasuredEffect) -> bool + 'static) -> Self {
+        Self(Rc::new(RefCell::new(question)))
+    }
+
+    /// Asks.
+    pub fn is_enough(&self, benchmark: &str, effect: MeasuredEffect) -> bool {
+        (self.0.borrow_mut())(benchmark, effect)
+    }
+}
+
+impl fmt::Debug for Until {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Until")
+    }
 }
 
 /// Judges the data after every completed replicate.

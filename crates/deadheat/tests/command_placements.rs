@@ -103,6 +103,8 @@ done
             shown: 2,
             placements: Some(LinkProgram::new(self.path("helper"))),
             open: false,
+            commits: Vec::new(),
+            until: None,
             use_of_plan: PlanUse::Race,
             conditions: Conditions::default(),
         }

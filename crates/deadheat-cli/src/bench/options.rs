@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use deadheat::parts::exit::Failure;
-use deadheat::parts::model::Harness;
+use deadheat::parts::model::{Commit, Harness, Until};
 use deadheat::parts::rules::{CliOverrides, Rules};
 use deadheat::parts::settings::{Front, Ignored, Selection};
 use deadheat::parts::{
@@ -51,6 +51,12 @@ pub struct BenchOptions {
     /// The way of each side to be built, where these are two.
     #[arg(skip)]
     pub builds: Vec<String>,
+    /// The commits that the sides were built from; empty where one is none.
+    #[arg(skip)]
+    pub commits: Vec<Commit>,
+    /// What ends a benchmark in place of its verdict.
+    #[arg(skip)]
+    pub until: Option<Until>,
     /// What is asked of the benchmarks, once the rules file is read.
     #[arg(skip)]
     pub rules: Rules,
@@ -163,6 +169,8 @@ impl BenchOptions {
             shown: self.nocapture,
             placements: placements(settings.placement),
             builds: self.builds.clone(),
+            commits: self.commits.clone(),
+            until: self.until.clone(),
             use_of_plan: self.use_of_plan,
             conditions: conditions_of_part(&settings),
             settings,

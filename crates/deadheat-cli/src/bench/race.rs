@@ -8,7 +8,9 @@ use deadheat::parts::pairing::{
     self, Families, Listed, Pairing, Target, families, families_between, pair_names,
 };
 use deadheat::parts::settings::{Ignored, Selection};
-use deadheat::parts::{Entries, LiveProgress, PlanUse, harness_benchmark, race_benchmarks};
+use deadheat::parts::{
+    BenchmarkRace, Entries, LiveProgress, PlanUse, RaceOutcome, harness_benchmark, race_benchmarks,
+};
 
 use super::options::BenchOptions;
 use super::programs::{Entrants, Field, inspect, listing, nothing_in_common, nothing_selected};
@@ -19,16 +21,32 @@ use crate::races::{race_and_tell, tell_of_one};
 pub fn race(entrants: &Entrants, options: &BenchOptions) -> Result<Status, Failure> {
     options.exports.check(None)?;
     let sides = &entrants.names;
-    match inspect(&entrants.targets, options)? {
-        Field::Workers(targets) => {
-            let pair = |selection: &Selection| pairing::pair(&targets, sides, selection);
-            race_selected(pair, Some(sides), options)
-        }
-        Field::Harness(targets) => {
-            refuse_sample_time(options)?;
-            let pair = |selection: &Selection| pair_names(&targets, sides, selection);
-            race_selected(pair, Some(sides), options)
-        }
+    let field = inspect(&entrants.targets, options)?;
+    if matches!(field, Field::Harness(_)) {
+        refuse_sample_time(options)?;
+    }
+    let pair = |selection: &Selection| pair_builds(&field, sides, selection);
+    race_selected(pair, Some(sides), options)
+}
+
+/// Races what the options select of two builds, one race of many: nothing is answered here.
+pub fn race_silently(entrants: &Entrants, options: &BenchOptions) -> Result<RaceOutcome, Failure> {
+    let field = inspect(&entrants.targets, options)?;
+    if matches!(field, Field::Harness(_)) {
+        refuse_sample_time(options)?;
+    }
+    let pairing = pair_builds(&field, &entrants.names, &options.selection());
+    if pairing.benchmarks.is_empty() {
+        return Err(nothing_in_common(&pairing.left_out, &entrants.names));
+    }
+    race_entries(&options.race(), entries(pairing, options), options)
+}
+
+/// The benchmarks that two builds have in common and that are selected.
+fn pair_builds(field: &Field, sides: &[String; 2], selection: &Selection) -> Pairing {
+    match field {
+        Field::Workers(targets) => pairing::pair(targets, sides, selection),
+        Field::Harness(targets) => pair_names(targets, sides, selection),
     }
 }
 
@@ -117,21 +135,12 @@ fn race_pairing(pairing: Pairing, options: &BenchOptions) -> Result<Status, Fail
         to_stdout(&listing(names, &pairing.left_out))?;
         return Ok(Status::Done);
     }
-    let entries = Entries {
-        benchmarks: pairing.benchmarks,
-        metrics: pairing.metrics,
-        left_out: pairing.left_out,
-        rules: options.rules.some(),
-    };
+    let entries = entries(pairing, options);
     let first = options.race();
     let (save, quiet) = (options.save.as_deref(), options.quiet);
     let answered = (&options.answer, &options.exports);
     if options.use_of_plan == PlanUse::Save {
-        let mut progress = LiveProgress::new(&entries.benchmarks, quiet);
-        let planned = race_benchmarks(&first, entries, &mut progress)
-            .map_err(|error| error.into_failure(&options.rules))?;
-        progress.finish();
-        return tell_of_plan(&planned);
+        return tell_of_plan(&race_entries(&first, entries, options)?);
     }
     if let Some(outcome) = options.begun_part(&first)? {
         return tell_of_one(outcome, &options.answer, &options.exports);
@@ -141,12 +150,30 @@ fn race_pairing(pairing: Pairing, options: &BenchOptions) -> Result<Status, Fail
             None => (first.clone(), entries.clone()),
             Some(second) => second.of_benchmarks(&first, entries.clone()),
         };
-        let mut progress = LiveProgress::new(&entries.benchmarks, quiet);
-        let outcome = race_benchmarks(&race, entries, &mut progress)
-            .map_err(|error| error.into_failure(&options.rules))?;
-        progress.finish();
-        Ok(outcome)
+        race_entries(&race, entries, options)
     })
+}
+
+fn entries(pairing: Pairing, options: &BenchOptions) -> Entries {
+    Entries {
+        benchmarks: pairing.benchmarks,
+        metrics: pairing.metrics,
+        left_out: pairing.left_out,
+        rules: options.rules.some(),
+    }
+}
+
+/// Races, and shows how far it is.
+fn race_entries(
+    race: &BenchmarkRace,
+    entries: Entries,
+    options: &BenchOptions,
+) -> Result<RaceOutcome, Failure> {
+    let mut progress = LiveProgress::new(&entries.benchmarks, options.quiet);
+    let outcome = race_benchmarks(race, entries, &mut progress)
+        .map_err(|error| error.into_failure(&options.rules))?;
+    progress.finish();
+    Ok(outcome)
 }
 
 /// Races two families of one program, which two filters name; with any other

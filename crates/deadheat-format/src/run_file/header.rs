@@ -1,8 +1,8 @@
 //! The first line of a run file: the plan, the machine, and the columns of the samples.
 
 use deadheat_model::{
-    CalibrationNote, ClockFacts, Conditions, CounterAccess, Disturbance, Environment, Host, Json,
-    LeftOut, LeftOutReason, Limits, Merged, NeutralLinks, Object, Origin, RunHeader, Share,
+    CalibrationNote, ClockFacts, Commit, Conditions, CounterAccess, Disturbance, Environment, Host,
+    Json, LeftOut, LeftOutReason, Limits, Merged, NeutralLinks, Object, Origin, RunHeader, Share,
 };
 #[cfg(feature = "decode")]
 use deadheat_model::{RaceKind, Shard};
@@ -65,8 +65,12 @@ object! { Environment {
     debug_build: omit,
     neutral_links: omit,
     builds: omit,
+    commits: omit,
+    machine: omit,
     calibration: inline,
 } }
+
+object! { Commit { id, committed_at, subject: or(String::new()), } }
 
 object! { Merged { count, by, replicates: or(0), hosts, } ensure is_of_few_parts }
 

@@ -263,6 +263,8 @@ impl<'a> Field<'a> {
             command: Vec::new(),
             placements: None,
             open: false,
+            commits: Vec::new(),
+            until: None,
             use_of_plan: PlanUse::Race,
             conditions: Conditions::default(),
         };

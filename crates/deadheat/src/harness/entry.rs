@@ -138,6 +138,8 @@ fn worker_race(
         save: arguments.save.clone(),
         folder: PathBuf::new(),
         builds: Vec::new(),
+        commits: Vec::new(),
+        until: None,
         use_of_plan: PlanUse::Race,
         conditions: deadheat_model::Conditions::default(),
         placements: LinkProgram::by(

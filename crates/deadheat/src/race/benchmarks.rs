@@ -15,7 +15,9 @@ use deadheat_model::{
     RulesOfSome, RunHeader,
 };
 
-use super::entries::{BenchmarkRace, Entries, PilotedContenders, function_contenders};
+use super::entries::{
+    BenchmarkRace, Entries, PilotedContenders, from_commits, function_contenders,
+};
 use super::error::{RaceError, RaceOutcome, not_started, take_over_signals};
 #[cfg(feature = "commands")]
 use super::harness;
@@ -104,6 +106,7 @@ pub fn race_benchmarks(
         watcher,
         spent: Duration::ZERO,
         use_of_plan: race.use_of_plan,
+        until: race.until.clone(),
     }
     .begin(
         RunHeader { left_out, ..header },
@@ -136,6 +139,7 @@ pub(super) fn race_frozen(
         watcher,
         spent: Duration::ZERO,
         use_of_plan: PlanUse::Saved,
+        until: race.until.clone(),
     }
     .begin(header, Vec::new(), race.save.as_deref(), &race.folder)
 }
@@ -150,6 +154,7 @@ fn header(
 ) -> RunHeader {
     #[cfg(feature = "commands")]
     let machine = super::shard::known_of_part(machine, &plan, race.use_of_plan, &race.conditions);
+    let machine = from_commits(machine, &race.commits);
     RunHeader {
         command: race.command.clone(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),

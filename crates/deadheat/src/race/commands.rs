@@ -9,9 +9,11 @@ use deadheat_engine::{
     OsClock, Placements, Watcher, environment, unix_seconds,
 };
 use deadheat_model::{
-    Conditions, CounterAccess, Environment, Metric, NeutralLinks, Origin, Plan, RunHeader,
+    Commit, Conditions, CounterAccess, Environment, Metric, NeutralLinks, Origin, Plan, RunHeader,
+    Until,
 };
 
+use super::entries::from_commits;
 use super::error::{RaceError, RaceOutcome, not_started, take_over_signals};
 use super::known_calibration::known;
 use super::planning::{
@@ -38,6 +40,10 @@ pub struct RaceOptions {
     /// True if nobody said how many replicates there are at most: commands that take little time
     /// then get more than the plan has.
     pub open: bool,
+    /// The commits that the sides were built from; empty where one is none.
+    pub commits: Vec<Commit>,
+    /// What ends a benchmark in place of its verdict.
+    pub until: Option<Until>,
     /// Where the plan comes from, and what becomes of it.
     pub use_of_plan: PlanUse,
     /// The conditions that this host measures under, where it races a part.
@@ -60,6 +66,7 @@ pub fn race_commands(
     let placements = placements(&plan, options.placements.clone(), None, &interrupts)?;
     machine.neutral_links = placements.neutral_links().to_vec();
     machine.calibration = known(&machine, &plan);
+    machine = from_commits(machine, &options.commits);
     machine = known_of_part(machine, &plan, options.use_of_plan, &options.conditions);
     if options.use_of_plan != PlanUse::Saved {
         add_own_links(&mut plan, OWN_LINK_REPLICATES, |of| placements.possible(of));
@@ -89,6 +96,7 @@ pub fn race_commands(
         watcher,
         spent,
         use_of_plan: options.use_of_plan,
+        until: options.until.clone(),
     }
     .begin(header, Vec::new(), options.save.as_deref(), &options.folder)
 }

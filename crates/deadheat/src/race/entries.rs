@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use deadheat_engine::{
     Contenders, EngineError, FunctionContenders, FunctionError, FunctionFailure, FunctionOptions,
-    Interrupts, LinkProgram, Moment, WorkerProgram,
+    Interrupts, LinkProgram, Moment, WorkerProgram, machine,
 };
 use deadheat_model::{
-    Benchmark, Conditions, Environment, Front, LeftOut, LeftOutReason, Metric, NeutralLinks, Plan,
-    RaceSettings, RulesOfSome,
+    Benchmark, Commit, Conditions, Environment, Front, LeftOut, LeftOutReason, Metric,
+    NeutralLinks, Plan, RaceSettings, RulesOfSome, Until,
 };
 
 use super::error::{RaceError, not_started};
@@ -37,6 +37,10 @@ pub struct BenchmarkRace {
     pub placements: Option<LinkProgram>,
     /// The way of each side to be built, where these are two; else empty.
     pub builds: Vec<String>,
+    /// The commits that the sides were built from; empty where one is none.
+    pub commits: Vec<Commit>,
+    /// What ends a benchmark in place of its verdict.
+    pub until: Option<Until>,
     /// Where the plan comes from, and what becomes of it.
     pub use_of_plan: PlanUse,
     /// The conditions that this host measures under, where it races a part.
@@ -130,6 +134,19 @@ const BLOCKS: u32 = 25;
 
 /// Replicates of a benchmark on the user's own link, beside neutral ones.
 const OWN_LINK_REPLICATES: u32 = 6;
+
+/// The facts of this machine, with its name where the sides are commits: a history of these tells
+/// machines apart.
+pub(super) fn from_commits(here: Environment, commits: &[Commit]) -> Environment {
+    if commits.is_empty() {
+        return here;
+    }
+    Environment {
+        machine: machine(&here).id,
+        commits: commits.to_vec(),
+        ..here
+    }
+}
 
 /// Functions in worker processes, on their way into a race.
 pub(super) fn function_contenders<'a>(

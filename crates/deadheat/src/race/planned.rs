@@ -76,6 +76,7 @@ pub fn race_planned(
     let options = RaceOptions {
         use_of_plan: PlanUse::Saved,
         open: false,
+        commits: planned.environment.commits.clone(),
         ..how.options
     };
     let (save, part) = (options.save.as_deref(), planned.plan.design.shard);
@@ -111,6 +112,7 @@ pub fn race_planned(
                 command: options.command,
                 placements: options.placements,
                 builds: planned.environment.builds.clone(),
+                commits: options.commits,
                 use_of_plan: PlanUse::Saved,
                 conditions: options.conditions,
                 ..BenchmarkRace::default()

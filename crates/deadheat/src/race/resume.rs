@@ -154,6 +154,7 @@ fn go_on_with(
             watcher: &mut *watcher,
             spent: Duration::ZERO,
             use_of_plan: PlanUse::Saved,
+            until: None,
         };
         if by_plan {
             sitting.go_on_by_plan(path, run)

@@ -3,10 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use deadheat_analysis::PlannedRule;
+use deadheat_analysis::{PlannedRule, UntilRule};
 use deadheat_engine::{Contenders, EngineError, Interrupts, OsClock, Session, Watcher};
 use deadheat_format::{FileProblem, RunFileWriter, create_run_folder, default_run_path};
-use deadheat_model::{BenchmarkFailure, Plan, RecordSink, Run, RunHeader, StoppingRule, Workload};
+use deadheat_model::{
+    BenchmarkFailure, Plan, RecordSink, Run, RunHeader, StoppingRule, Until, Workload,
+};
 
 use super::error::{RaceError, RaceOutcome};
 
@@ -19,6 +21,8 @@ pub(super) struct Sitting<'a> {
     pub(super) spent: Duration,
     /// What becomes of the plan.
     pub(super) use_of_plan: PlanUse,
+    /// What ends a benchmark in place of its verdict.
+    pub(super) until: Option<Until>,
 }
 
 /// Where a plan comes from, and what becomes of it.
@@ -64,7 +68,10 @@ impl Sitting<'_> {
             let run = Run::new(header);
             return Ok(RaceOutcome { run, path });
         }
-        let mut rule = PlannedRule::new(&header);
+        let mut rule: Box<dyn StoppingRule> = match self.until.clone() {
+            None => Box::new(PlannedRule::new(&header)),
+            Some(until) => Box::new(UntilRule::new(&header, until)),
+        };
         let limits = Limits {
             max_replicates: header.plan.max_replicates(),
             budget: header
@@ -80,7 +87,7 @@ impl Sitting<'_> {
                 .map_err(|error| RaceError::NotStarted(EngineError::Sink(error)))?;
             run.failures.push(failure);
         }
-        let raced = self.race(&mut run, &OsClock::start(), &mut rule, &mut writer, limits);
+        let raced = self.race(&mut run, &OsClock::start(), &mut *rule, &mut writer, limits);
         if raced.is_err() && blocks(&run) == 0 {
             // That it cannot be removed either changes nothing about the cause.
             let _ = writer.discard();

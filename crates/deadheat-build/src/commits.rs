@@ -1,0 +1,152 @@
+//! Commits as git tells of them: one, or a range in its order.
+
+use crate::error::BuildError;
+use crate::repository::Repository;
+
+/// A commit of git.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommitInfo {
+    /// Its name, all digits of it.
+    pub id: String,
+    /// The names of its parents, the first parent first.
+    pub parents: Vec<String>,
+    /// The time of the commit in seconds since 1970-01-01 UTC.
+    pub committed_at: Option<u64>,
+    /// The first line of its message.
+    pub subject: String,
+}
+
+/// The parents that a range is followed along.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Parents {
+    /// The first of each commit: a merge counts as one commit.
+    #[default]
+    First,
+    /// All of each commit.
+    All,
+}
+
+/// The commits after one and up to another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommitRange {
+    /// The commit before the first one, an ancestor of the last.
+    pub good: CommitInfo,
+    /// The commits, each after its parents; the last is the end of the range.
+    pub commits: Vec<CommitInfo>,
+}
+
+/// One field of `git log` ends with a NUL; a record too.
+const FORMAT: &str = "--format=tformat:%H%x00%P%x00%ct%x00%s";
+
+impl CommitInfo {
+    /// The name as people read it.
+    pub fn short(&self) -> &str {
+        self.id.get(..8).unwrap_or(&self.id)
+    }
+
+    /// Reads the records of `git log -z` in the format above.
+    fn read(listing: &[u8]) -> Vec<Self> {
+        let text = String::from_utf8_lossy(listing);
+        let fields: Vec<&str> = text.split('\0').collect();
+        let commit = |fields: &[&str]| Self {
+            id: fields[0].trim().to_owned(),
+            parents: fields[1].split_whitespace().map(str::to_owned).collect(),
+            committed_at: fields[2].parse().ok(),
+            subject: fields[3].to_owned(),
+        };
+        fields.chunks_exact(4).map(commit).collect()
+    }
+}
+
+impl Repository<'_> {
+    /// What git tells of the commit that `name` means.
+    pub(crate) fn commit_info(&self, name: &str) -> Result<CommitInfo, BuildError> {
+        let id = self.commit(name)?.id;
+        let done = self.try_git(["log", "-z", "--no-walk", FORMAT, &id, "--"])?;
+        let listing = done.output_of_git(name, "log")?;
+        CommitInfo::read(&listing)
+            .pop()
+            .ok_or_else(|| BuildError::Git {
+                revision: name.to_owned(),
+                command: "log".to_owned(),
+                said: "it knows nothing of the commit".to_owned(),
+            })
+    }
+
+    /// The commit that the working tree is, where no file of it differs and none is new.
+    pub(crate) fn clean_head(&self) -> Result<Option<CommitInfo>, BuildError> {
+        let mut command = self.git();
+        command.args(["--no-optional-locks", "status", "--porcelain"]);
+        let done = self.interruption.run(&mut command, None)?;
+        let is_clean = done.status.success() && done.stdout.is_empty();
+        is_clean.then(|| self.commit_info("HEAD")).transpose()
+    }
+
+    /// The commits after `good` and up to `bad`, of which it has to be an ancestor: along first
+    /// parents one that they lead to.
+    pub(crate) fn range(
+        &self,
+        good: &str,
+        bad: &str,
+        parents: Parents,
+    ) -> Result<CommitRange, BuildError> {
+        let (start, end) = (self.commit_info(good)?, self.commit_info(bad)?);
+        let ids = [&*start.id, &*end.id];
+        let is_ancestor = self.try_git(["merge-base", "--is-ancestor", ids[0], ids[1]])?;
+        if !is_ancestor.status.success() {
+            return Err(self.no_ancestor(good, bad)?);
+        }
+        let between = format!("{}..{}", start.id, end.id);
+        let mut args = vec!["log", "-z", "--reverse", "--topo-order", FORMAT];
+        if parents == Parents::First {
+            args.push("--first-parent");
+        }
+        args.extend([&*between, "--"]);
+        let listing = self.try_git(args)?.output_of_git(bad, "log")?;
+        let commits = CommitInfo::read(&listing);
+        let before = commits.first().and_then(|commit| commit.parents.first());
+        if let Some(before) = before.filter(|before| **before != start.id)
+            && parents == Parents::First
+        {
+            return Err(BuildError::OffTheLine {
+                good: good.to_owned(),
+                bad: bad.to_owned(),
+                before: before.get(..8).unwrap_or(before).to_owned(),
+            });
+        }
+        Ok(CommitRange {
+            good: start,
+            commits,
+        })
+    }
+
+    /// The reason why one commit is no ancestor of the other.
+    fn no_ancestor(&self, good: &str, bad: &str) -> Result<BuildError, BuildError> {
+        let done = self.try_git(["rev-parse", "--is-shallow-repository"])?;
+        let is_shallow = String::from_utf8_lossy(&done.stdout).trim() == "true";
+        let (good, bad) = (good.to_owned(), bad.to_owned());
+        Ok(if is_shallow {
+            BuildError::Shallow { good, bad }
+        } else {
+            BuildError::NoAncestor { good, bad }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_are_read_whatever_a_subject_holds() {
+        let text = b"aa\0bb cc\x0012\0a: b|c \"d\"\0bb\0\0x\0\0";
+        let commits = CommitInfo::read(text);
+        let [first, second] = &commits[..] else {
+            panic!("{commits:?}");
+        };
+        assert_eq!((&*first.id, &*first.subject), ("aa", "a: b|c \"d\""));
+        assert_eq!(first.parents, ["bb", "cc"]);
+        assert_eq!((first.committed_at, second.committed_at), (Some(12), None));
+        assert!(second.parents.is_empty());
+    }
+}
