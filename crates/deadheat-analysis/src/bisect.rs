@@ -203,7 +203,8 @@ impl BisectSearch {
             match event {
                 BisectEvent::Built(built) if !built.was_kept => builds.push(built.seconds),
                 BisectEvent::Unbuildable(failed) => builds.push(failed.seconds),
-                BisectEvent::Raced(raced) => races.push(raced.seconds),
+                // What one that was cut off took is not known.
+                BisectEvent::Raced(raced) if !raced.was_cut => races.push(raced.seconds),
                 _ => {}
             }
         }
