@@ -12,6 +12,7 @@ use deadheat_model::bisect::{
 use deadheat_stats::culprit::{
     Answer, CommitGroup, CommitRace, CulpritError, CulpritSearch, Posterior, StepSize,
 };
+use deadheat_stats::dist::t_critical;
 
 /// What a build and a race are taken to cost before one was made, in seconds.
 const FIRST_BUILD: f64 = 60.0;
@@ -20,6 +21,9 @@ const FIRST_RACE: f64 = 15.0;
 /// The errors of estimates that show no scatter at all, as counts of instructions: finer than any
 /// change that is looked for, and not nothing.
 const LEAST_ERROR: f64 = 1e-6;
+
+/// The intervals of single races are of 95 %, as those of the step.
+const INTERVAL_LEVEL: f64 = 0.05;
 
 /// Bits that a race tells of the culprit on average, in the simulations of `docs/validation/bisect.md`.
 const BITS_PER_RACE: f64 = 0.85;
@@ -328,6 +332,7 @@ impl BisectSearch {
                 no_step: if self.is_narrowed() { 0.0 } else { 1.0 },
                 several: if self.is_narrowed() { 1.0 } else { 0.0 },
                 step: None,
+                race: self.last_race(),
                 races_left: 0,
                 seconds_left: 0.0,
             };
@@ -351,12 +356,26 @@ impl BisectSearch {
             no_step: posterior.no_change + posterior.small_step,
             several: posterior.no_single_step,
             step: self.step(),
+            race: self.last_race(),
             races_left,
             // The last race confirms, of commits that are built.
             seconds_left: f64::from(races_left) * race
                 + f64::from(races_left.saturating_sub(1)) * build,
             commits,
         }
+    }
+
+    /// The race that just ended, with the interval of its own error.
+    fn last_race(&self) -> Option<StepEstimate> {
+        let BisectEvent::Raced(raced) = self.events.last()? else {
+            return None;
+        };
+        let half = t_critical(INTERVAL_LEVEL, raced.df) * raced.se;
+        Some(StepEstimate {
+            effect: raced.effect,
+            low: LogRatio(raced.effect.0 - half),
+            high: LogRatio(raced.effect.0 + half),
+        })
     }
 
     /// Races that are expected until the answer: what is not known yet, in bits, and the race that

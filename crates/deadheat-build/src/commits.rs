@@ -16,6 +16,48 @@ pub struct CommitInfo {
     pub subject: String,
 }
 
+/// What a commit changes, by whom.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CommitChanges {
+    /// Its name, all digits of it.
+    pub id: String,
+    /// The name of its author.
+    pub author: String,
+    /// The files that differ from the first parent, each with the lines added and removed; `None`
+    /// where it is no text.
+    pub files: Vec<(String, Option<(u64, u64)>)>,
+}
+
+impl CommitChanges {
+    /// The lines added and removed.
+    pub fn lines(&self) -> u64 {
+        let lines = self.files.iter().filter_map(|(_, lines)| *lines);
+        lines.map(|(added, removed)| added + removed).sum()
+    }
+
+    /// Reads the records of `git log -z --numstat` in the format below.
+    fn read(listing: &[u8]) -> Vec<Self> {
+        let text = String::from_utf8_lossy(listing);
+        let records = text.split('\u{1}').skip(1);
+        let record = |record: &str| {
+            let mut fields = record.splitn(3, '\u{2}');
+            let mut field = || fields.next().unwrap_or_default();
+            let (id, author, files) = (field().to_owned(), field().to_owned(), field());
+            let file = |line: &str| {
+                let mut parts = line.trim_start_matches('\n').splitn(3, '\t');
+                let (added, removed) = (parts.next()?.parse(), parts.next()?.parse());
+                let lines = added.ok().zip(removed.ok());
+                Some((parts.next()?.to_owned(), lines))
+            };
+            let files = files.split('\0').filter_map(file).collect();
+            Self { id, author, files }
+        };
+        records.map(record).collect()
+    }
+}
+
+const CHANGES: &str = "--format=tformat:%x01%H%x02%an%x02";
+
 /// The parents that a range is followed along.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Parents {
@@ -71,6 +113,28 @@ impl Repository<'_> {
                 command: "log".to_owned(),
                 said: "it knows nothing of the commit".to_owned(),
             })
+    }
+
+    /// What each of these commits changes, in this order.
+    pub(crate) fn changes(&self, ids: &[&str]) -> Result<Vec<CommitChanges>, BuildError> {
+        let mut found = Vec::new();
+        // So many fit into a command line on any system.
+        for some in ids.chunks(1000) {
+            let mut args = vec![
+                "log",
+                "-z",
+                "--no-walk=unsorted",
+                "--numstat",
+                "--no-renames",
+            ];
+            args.extend(["--diff-merges=first-parent", CHANGES]);
+            args.extend(some);
+            args.push("--");
+            let name = some.first().copied().unwrap_or_default();
+            let listing = self.try_git(args)?.output_of_git(name, "log")?;
+            found.extend(CommitChanges::read(&listing));
+        }
+        Ok(found)
     }
 
     /// The commit that the working tree is, where no file of it differs and none is new.
@@ -136,6 +200,21 @@ impl Repository<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn changes_are_read_of_every_commit_and_file() {
+        let text = b"\x01aa\x02A b\x02\0\n3\t1\tsrc/a b.c\0-\t-\tx.png\0\0\x01bb\x02C\x02\0";
+        let [first, second] = &CommitChanges::read(text)[..] else {
+            panic!("two commits");
+        };
+        let files = [
+            ("src/a b.c".to_owned(), Some((3, 1))),
+            ("x.png".to_owned(), None),
+        ];
+        assert_eq!((&*first.author, &first.files[..]), ("A b", &files[..]));
+        assert_eq!((first.lines(), second.lines()), (4, 0));
+        assert_eq!(second.id, "bb");
+    }
 
     #[test]
     fn records_are_read_whatever_a_subject_holds() {

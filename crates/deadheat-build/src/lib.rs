@@ -31,7 +31,7 @@ mod way;
 mod workshop;
 
 pub use benches::BenchesFrom;
-pub use commits::{CommitInfo, CommitRange, Parents};
+pub use commits::{CommitChanges, CommitInfo, CommitRange, Parents};
 pub use disk::bytes_below;
 pub use error::{BuildError, CargoError, Fault};
 pub use go::GoBuild;

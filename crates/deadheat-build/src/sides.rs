@@ -76,6 +76,20 @@ impl Side {
     }
 }
 
+impl Side {
+    /// Returns true if the bytes of the executables say all that there is to know of the build:
+    /// compiled programs that find no library beside them, and run in the user's folder.
+    pub fn is_self_contained(&self) -> bool {
+        let holds = |bytes: &[u8], word: &[u8]| bytes.windows(word.len()).any(|at| at == word);
+        let alone = |executable: &Executable| {
+            executable.directory.is_none()
+                && fs::read(&executable.path)
+                    .is_ok_and(|bytes| bytes.starts_with(b"\x7fELF") && !holds(&bytes, b"$ORIGIN"))
+        };
+        !self.executables.is_empty() && self.executables.iter().all(alone)
+    }
+}
+
 /// Builds both sides, or finds what was built before. The working tree is built where it is; a
 /// commit in a place of its own, below `.deadheat`.
 ///

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::artifacts::Seed;
 use crate::benches::Donor;
-use crate::commits::{CommitInfo, CommitRange, Parents};
+use crate::commits::{CommitChanges, CommitInfo, CommitRange, Parents};
 use crate::error::BuildError;
 use crate::home::Home;
 use crate::note::Note;
@@ -96,6 +96,15 @@ impl<'a> Workshop<'a> {
         parents: Parents,
     ) -> Result<CommitRange, BuildError> {
         self.repository.range(good, bad, parents)
+    }
+
+    /// What each of these commits changes against its first parent, in this order.
+    ///
+    /// # Errors
+    ///
+    /// A git that fails.
+    pub fn changes(&self, ids: &[&str]) -> Result<Vec<CommitChanges>, BuildError> {
+        self.repository.changes(ids)
     }
 
     /// Has all further commits built with bench targets of this side: those that they lack, and

@@ -2,6 +2,7 @@
 //! one function here.
 
 pub mod bench;
+mod bisect;
 mod build_options;
 mod calibrate;
 mod cargo_arguments;

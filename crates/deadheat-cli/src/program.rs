@@ -8,8 +8,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 use deadheat::parts::exit::{Failure, code};
 
 use crate::{
-    bench, calibrate, cargo_deadheat, clean, compare, doctor, link, manual, merge, options, pack,
-    plan, recorded, rev, run,
+    bench, bisect, calibrate, cargo_deadheat, clean, compare, doctor, link, manual, merge, options,
+    pack, plan, recorded, rev, run,
 };
 
 /// Races too close to call: is B faster than A, by how much, how sure?
@@ -31,6 +31,9 @@ enum Command {
     /// Race two git revisions, or one and the working tree
     #[command(after_help = rev::EXAMPLES)]
     Rev(Box<rev::RevArgs>),
+    /// Find the commit that changed the time, by races
+    #[command(after_help = bisect::EXAMPLES)]
+    Bisect(Box<bisect::BisectArgs>),
     /// Set saved results side by side, of any tool; programs race
     #[command(after_help = compare::EXAMPLES)]
     Compare(Box<compare::CompareArgs>),
@@ -140,6 +143,7 @@ pub fn deadheat() -> ExitCode {
             args.options.use_of_plan = use_of_plan;
             rev::rev(*args)
         }
+        Command::Bisect(args) => bisect::bisect(*args),
         Command::Plan(args) => plan::plan(&args),
         Command::Pack(args) => pack::pack(&args),
         Command::Compare(args) => compare::compare(*args),

@@ -71,7 +71,7 @@ impl BisectRequest {
     /// The commit of this number by the first characters of its name, as git shortens it.
     pub fn short(&self, commit: usize) -> &str {
         let id = self.commits.get(commit).map_or("", |commit| &*commit.id);
-        id.get(..7).unwrap_or(id)
+        id.get(..8).unwrap_or(id)
     }
 }
 
@@ -299,6 +299,8 @@ pub struct BisectStanding {
     pub several: f64,
     /// The size of the step, if there is one.
     pub step: Option<StepEstimate>,
+    /// The race that just ended with its own interval of 95 %; `None` behind other events.
+    pub race: Option<StepEstimate>,
     /// Races that are expected until the answer.
     pub races_left: u32,
     /// Seconds that these take with their builds.
@@ -314,6 +316,8 @@ pub struct Bisection {
     pub standings: Vec<Option<BisectStanding>>,
     /// The commits that the answer names, as git tells of them.
     pub details: Vec<CommitDetails>,
+    /// Commands that tell more or go on, each behind what it does.
+    pub commands: Vec<(String, String)>,
 }
 
 impl Bisection {

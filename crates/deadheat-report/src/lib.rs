@@ -34,6 +34,8 @@
     )
 )]
 
+#[cfg(feature = "commands")]
+pub mod bisect;
 mod calibration;
 mod cells;
 #[cfg(feature = "commands")]
@@ -87,6 +89,8 @@ pub use json::to_json;
 #[cfg(feature = "reports")]
 pub use junit::to_junit;
 pub use names::{escape, escape_message, labels, shorten};
+#[cfg(feature = "commands")]
+pub use page::to_bisect_page;
 #[cfg(feature = "reports")]
 pub use page::{to_page, write_page};
 #[cfg(feature = "reports")]

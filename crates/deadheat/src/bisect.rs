@@ -83,8 +83,8 @@ pub struct RaceOfCommits<'a> {
 pub enum RaceEnd {
     /// What it measured.
     Raced(Vec<RacedBenchmark>),
-    /// A commit cannot be raced, for this reason.
-    CannotRace(usize, String),
+    /// One of the two cannot be raced, for this reason: it crashes, or lacks the benchmark.
+    CannotRace(String),
 }
 
 /// A benchmark of a race.
@@ -227,7 +227,7 @@ impl Sitting<'_> {
         if self.search.races() >= self.limits.races as usize {
             return Ok(Some(self.search.open(OpenReason::Races)));
         }
-        for (commit, other) in [(from, to), (to, from)] {
+        for (commit, other) in [(to, from), (from, to)] {
             if self.ready.contains(&commit) {
                 continue;
             }
@@ -282,14 +282,20 @@ impl Sitting<'_> {
         }
     }
 
+    /// Returns true for GOOD, BAD, and commits that were raced.
+    fn is_needed(&self, commit: usize) -> bool {
+        let is_end = commit == 0 || commit == self.log.request.last();
+        is_end
+            || self.log.events.iter().any(|event| match event {
+                BisectEvent::Raced(raced) => raced.from == commit || raced.to == commit,
+                _ => false,
+            })
+    }
+
     /// Notes that a commit cannot be raced, so that the search steps around it.
     fn cannot(&mut self, commit: usize, reason: String, seconds: f64) -> Result<(), Failure> {
-        let is_needed = self.log.events.iter().any(|event| match event {
-            BisectEvent::Raced(raced) => raced.from == commit || raced.to == commit,
-            _ => false,
-        });
         let last = self.log.request.last();
-        if commit == 0 || commit == last || is_needed {
+        if self.is_needed(commit) {
             let name = match commit {
                 0 => "GOOD",
                 _ if commit == last => "BAD",
@@ -335,9 +341,13 @@ impl Sitting<'_> {
         let started = self.sides.seconds();
         let raced = match self.sides.race(race)? {
             RaceEnd::Raced(raced) => raced,
-            RaceEnd::CannotRace(commit, reason) => {
+            RaceEnd::CannotRace(reason) => {
                 let seconds = self.sides.seconds() - started;
-                return self.cannot(commit, reason, seconds).map(|()| None);
+                // The one of which nothing is known yet, the newer one where that is both.
+                let is_new = |side: &&usize| !self.is_needed(**side);
+                let blamed = [to, from];
+                let blamed = blamed.iter().find(is_new).unwrap_or(&to);
+                return self.cannot(*blamed, reason, seconds).map(|()| None);
             }
         };
         let seconds = self.sides.seconds() - started;

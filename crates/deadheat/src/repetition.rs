@@ -15,7 +15,7 @@ pub fn random_seed() -> u64 {
 /// The seed of one of the races that follow from one seed, as the batches of a calibration and the
 /// second race of a gate do: always the same, and without coins shared between neighbours
 /// (SplitMix64). As small as a seed nobody chose.
-pub(crate) fn derived_seed(seed: u64, place: u64) -> u64 {
+pub fn derived_seed(seed: u64, place: u64) -> u64 {
     let mut mixed = seed.wrapping_add(place.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

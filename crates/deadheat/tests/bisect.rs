@@ -105,10 +105,9 @@ impl BisectSides for Fake {
         let (from, to) = race.sides;
         if let Some(crashing) = [from, to].iter().find(|side| self.crashing.contains(side)) {
             self.clock += 1.0;
-            return Ok(RaceEnd::CannotRace(
-                *crashing,
-                "killed by SIGSEGV".to_owned(),
-            ));
+            return Ok(RaceEnd::CannotRace(format!(
+                "{crashing} was killed by SIGSEGV"
+            )));
         }
         if self.interrupted_at == Some(self.races.len()) {
             return Err(Failure::Interrupted {
@@ -262,7 +261,7 @@ fn an_end_that_does_not_build_is_an_error_that_names_it() {
     let error = go_on(&mut fake, &mut log, NO_LIMITS).unwrap_err();
     assert!(matches!(error, Failure::Contender(_)), "{error:?}");
     assert!(
-        error.to_string().starts_with("BAD, 0000000: make"),
+        error.to_string().starts_with("BAD, 00000000: make"),
         "{error}"
     );
 }

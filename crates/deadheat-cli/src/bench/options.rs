@@ -110,6 +110,13 @@ impl BenchOptions {
         Ok(())
     }
 
+    /// Narrows the selection to the benchmark of this name.
+    pub fn only(&mut self, name: &str) {
+        self.filters = vec![name.to_owned()];
+        self.skip.clear();
+        self.exact = true;
+    }
+
     /// Which benchmarks are meant.
     pub fn selection(&self) -> Selection {
         self.rules.selection(Selection {

@@ -1,6 +1,8 @@
 //! The answer as a page: one file that needs no network, with everything there is to see of a run.
 
 mod axis;
+#[cfg(feature = "commands")]
+mod bisect;
 mod charts;
 mod data;
 mod hosts;
@@ -8,4 +10,6 @@ mod html;
 mod overview;
 mod write;
 
+#[cfg(feature = "commands")]
+pub use bisect::to_bisect_page;
 pub use write::{to_page, write_page};
