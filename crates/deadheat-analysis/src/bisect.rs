@@ -202,10 +202,11 @@ impl BisectSearch {
 
     /// Seconds that a build takes, and a race of what is built, as far as they are known.
     pub fn costs(&self) -> (f64, f64) {
-        let (mut builds, mut races) = (Vec::new(), Vec::new());
+        let (mut builds, mut races, mut was_kept) = (Vec::new(), Vec::new(), false);
         for event in &self.events {
             match event {
-                BisectEvent::Built(built) if !built.was_kept => builds.push(built.seconds),
+                BisectEvent::Built(built) if built.was_kept => was_kept = true,
+                BisectEvent::Built(built) => builds.push(built.seconds),
                 BisectEvent::Unbuildable(failed) => builds.push(failed.seconds),
                 // What one that was cut off took is not known.
                 BisectEvent::Raced(raced) if !raced.was_cut => races.push(raced.seconds),
@@ -216,7 +217,10 @@ impl BisectSearch {
             0 => first,
             count => (seconds.iter().sum::<f64>() / count as f64).max(1e-3),
         };
-        (mean(&builds, FIRST_BUILD), mean(&races, FIRST_RACE))
+        let race = mean(&races, FIRST_RACE);
+        // Where the ends were kept, the other commits that tell most are likely to be, too.
+        let first_build = if was_kept { race } else { FIRST_BUILD };
+        (mean(&builds, first_build), race)
     }
 
     /// The race that tells most for its cost, or the answer.

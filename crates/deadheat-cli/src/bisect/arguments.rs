@@ -27,6 +27,9 @@ Examples:
   deadheat bisect --resume
   deadheat bisect --log";
 
+/// Races of a search at most, where nobody says.
+const MOST_RACES: u32 = 40;
+
 /// Options of `deadheat bisect`.
 #[derive(Debug, Args)]
 pub struct BisectArgs {
@@ -73,9 +76,9 @@ pub struct BisectArgs {
         help_heading = "Search"
     )]
     pub prior: BisectPrior,
-    /// Have no more races than so many
-    #[arg(long, value_name = "N", default_value_t = 40, help_heading = "Search")]
-    max_races: u32,
+    /// Have no more races than so many [default: 40]
+    #[arg(long, value_name = "N", help_heading = "Search")]
+    max_races: Option<u32>,
     /// Go on with a search that stopped [default: the last one here]
     #[arg(long, value_name = "FILE", num_args = 0..=1, help_heading = "Search", conflicts_with = "log")]
     pub resume: Option<Option<PathBuf>>,
@@ -145,9 +148,7 @@ impl BisectArgs {
         let mut args = parsed.map_err(|_| unknown())?.args;
         let design = &self.options.design.0;
         args.options.design.0.budget = design.budget.or(args.options.design.0.budget);
-        if self.max_races != 40 {
-            args.max_races = self.max_races;
-        }
+        args.max_races = self.max_races.or(args.max_races);
         args.options.answer = self.options.answer;
         args.options.exports = self.options.exports;
         args.options.quiet = self.options.quiet;
@@ -258,7 +259,7 @@ impl BisectArgs {
     pub fn limits(&self) -> BisectLimits {
         BisectLimits {
             budget: self.options.rules.settings().budget,
-            races: self.max_races,
+            races: self.max_races.unwrap_or(MOST_RACES),
         }
     }
 
@@ -324,6 +325,23 @@ pub fn as_rev(words: &[String], range: &str) -> Option<String> {
     Some(shell_words::join(kept))
 }
 
+/// The words of a search with another value of an option.
+pub fn with_option(words: &[String], option: &str, value: &str) -> String {
+    let end = words.iter().position(|word| word == "--");
+    let (ours, others) = words.split_at(end.unwrap_or(words.len()));
+    let mut kept: Vec<String> = Vec::new();
+    let mut ours = ours.iter();
+    while let Some(word) = ours.next() {
+        if word == option {
+            ours.next();
+        } else if word.split_once('=').is_none_or(|(name, _)| name != option) {
+            kept.push(word.clone());
+        }
+    }
+    kept.extend([option.to_owned(), value.to_owned()]);
+    shell_words::join(kept.iter().chain(others))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -344,5 +362,19 @@ mod tests {
             Some("deadheat rev 'a~1..a' parse -- -p x")
         );
         assert_eq!(of("deadheat bisect v1.. --run ./x"), None);
+    }
+
+    #[test]
+    fn an_option_gets_another_value_before_the_words_of_others() {
+        let of = |line: &str| {
+            let words: Vec<String> = shell_words::split(line).unwrap();
+            with_option(&words, "--margin", "0.5%")
+        };
+        assert_eq!(of("a b"), "a b --margin 0.5%");
+        assert_eq!(of("a --margin 1% b"), "a b --margin 0.5%");
+        assert_eq!(
+            of("a --margin=1% -- --margin 1%"),
+            "a --margin 0.5% -- --margin 1%"
+        );
     }
 }

@@ -22,7 +22,7 @@ use deadheat::parts::report::{Glyphs, to_bisect_page};
 use deadheat::parts::terminal::{self, to_stderr};
 use deadheat_build::{CommitInfo, CommitRange, Interruption, Note, Parents, Recipe, Workshop};
 
-use super::arguments::{BisectArgs, as_rev, named_or_last};
+use super::arguments::{BisectArgs, as_rev, named_or_last, with_option};
 use super::sides::Commits;
 use crate::races::typed;
 use crate::rev::failure;
@@ -72,24 +72,28 @@ pub fn bisect(mut args: BisectArgs) -> Result<Status, Failure> {
         clock: OsClock::start(),
         told: BTreeSet::new(),
     };
-    let found = bisect::bisect(
-        log,
-        args.limits(),
-        unix_seconds(),
-        &mut sides,
-        &mut |event| {
-            writer
-                .append(event)
-                .map_err(|error| Failure::writing("the search", error))
-        },
-    );
-    let log = found.map_err(|error| goes_on(error, &file))?;
+    let log = if is_answered(&log) {
+        log
+    } else {
+        let mut record = |event: &BisectEvent| {
+            let kept = writer.append(event);
+            kept.map_err(|error| Failure::writing("the search", error))
+        };
+        let found = bisect::bisect(log, args.limits(), unix_seconds(), &mut sides, &mut record);
+        found.map_err(|error| goes_on(error, &file))?
+    };
     let workshop = &sides.workshop;
     let mut bisection = replayed(log)?;
     bisection.details = details(workshop, &bisection.log)?;
-    bisection.commands = commands(&bisection.log, &args, &file);
+    bisection.commands = commands(&bisection.log, &file);
     answer(&args, &bisection, &file)?;
     Ok(Status::Done)
+}
+
+/// Returns true if the search came to its answer, and not only to a limit.
+fn is_answered(log: &BisectLog) -> bool {
+    let end = log.end();
+    end.is_some_and(|end| !matches!(end.answer, BisectAnswer::Open(_)))
 }
 
 /// The same failure, with how the search goes on.
@@ -158,10 +162,7 @@ fn begun(
     let path = bisect_log_path(Path::new(""), &name);
     if path.exists() {
         let (log, writer) = BisectLogWriter::reopen(&path).map_err(unusable)?;
-        let is_answered = log
-            .end()
-            .is_some_and(|end| !matches!(end.answer, BisectAnswer::Open(_)));
-        if !is_answered {
+        if !is_answered(&log) {
             say(&format!(
                 "this was searched for before; going on with {}",
                 path.display()
@@ -278,7 +279,7 @@ fn details(workshop: &Workshop<'_>, log: &BisectLog) -> Result<Vec<CommitDetails
 }
 
 /// The commands that tell more of an answer, or go on where there is none.
-fn commands(log: &BisectLog, args: &BisectArgs, file: &Path) -> Vec<(String, String)> {
+fn commands(log: &BisectLog, file: &Path) -> Vec<(String, String)> {
     let Some(end) = log.end() else {
         return Vec::new();
     };
@@ -288,13 +289,13 @@ fn commands(log: &BisectLog, args: &BisectArgs, file: &Path) -> Vec<(String, Str
         BisectAnswer::Commits(share) => {
             let (before, last) = (share.first - 1, share.last);
             let short = |commit| log.request.short(commit);
-            add("what it changes", format!("git show {}", short(last)));
+            add("shows what it changes", format!("git show {}", short(last)));
             let range = match share.last - share.first {
                 0 => format!("{}~1..{}", short(last), short(last)),
                 _ => format!("{}..{}", short(before), short(last)),
             };
             if let Some(rev) = as_rev(&log.request.command, &range) {
-                add("the race of it alone, with all there is to see", rev);
+                add("races it alone, with all there is to see", rev);
             }
             let raced = log.events.iter().rev().find_map(|event| match event {
                 BisectEvent::Raced(raced) if (raced.from, raced.to) == (before, last) => {
@@ -303,17 +304,18 @@ fn commands(log: &BisectLog, args: &BisectArgs, file: &Path) -> Vec<(String, Str
                 _ => None,
             });
             if let Some(run) = raced {
-                add("where the time goes", format!("deadheat explain {run}"));
+                add(
+                    "shows where the time goes",
+                    format!("deadheat explain {run}"),
+                );
             }
         }
         BisectAnswer::NoStep(_) => {
-            let smaller = log.request.margin.change() / 2.0 * 100.0;
-            if args.options.rules.settings().quantile.is_none() {
-                add(
-                    "to look for a smaller step, ask with a smaller margin",
-                    format!("--margin {smaller}%"),
-                );
-            }
+            let smaller = format!("{}%", log.request.margin.change() * 50.0);
+            add(
+                "looks for a step of half the size",
+                with_option(&log.request.command, "--margin", &smaller),
+            );
         }
         BisectAnswer::NoSingleStep(several) => {
             let (from, to) = (
@@ -321,11 +323,11 @@ fn commands(log: &BisectLog, args: &BisectArgs, file: &Path) -> Vec<(String, Str
                 log.request.short(several.to),
             );
             if let Some(rev) = as_rev(&log.request.command, &format!("{from}..{to}")) {
-                add("the race of the two that differ most", rev);
+                add("races the two that differ most", rev);
             }
         }
         BisectAnswer::Open(_) => add(
-            "to go on",
+            "goes on",
             format!("deadheat bisect --resume {}", file.display()),
         ),
     }

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use deadheat::parts::analysis::{Options, analyse, measured_effects};
 use deadheat::parts::bisect::{
-    BisectNews, BisectRequest, BisectSides, RaceEnd, RaceOfCommits, RacedBenchmark, SideBuilt,
+    BisectEvent, BisectNews, BisectRequest, BisectSides, RaceEnd, RaceOfCommits, RacedBenchmark,
+    SideBuilt,
 };
 use deadheat::parts::command_race::CommandRaceSpec;
 use deadheat::parts::engine::{Clock as _, Interrupts, OsClock, contents, unix_seconds};
@@ -232,6 +233,8 @@ impl BisectSides for Commits<'_> {
             BisectNews::WasCut(begun, replicates, counts) => {
                 Some(words::was_cut(request, begun, replicates, counts, glyphs))
             }
+            // That it is going to be built was said.
+            BisectNews::Happened(BisectEvent::Built(_), _) => None,
             BisectNews::Happened(event, standing) => {
                 words::story_line(request, event, Some(standing), glyphs)
             }

@@ -1,13 +1,13 @@
 //! The answer of a search: the commit, how sure, by how much, and what it rests on.
 
 use deadheat_model::bisect::{
-    BisectAnswer, BisectEnd, Bisection, CommitDetails, CommitShare, CommitsRaced,
+    BisectAnswer, BisectEnd, BisectEvent, Bisection, CommitDetails, CommitShare,
 };
 use deadheat_model::{Day, Verdict};
 
 use super::words::{Words, percent, reason};
 use crate::document::{
-    Block, Cell, Content, Entry, Kind, Note, Part, Row, Severity, Table, Tone, VerdictLine, mark_of,
+    Block, Content, Entry, Kind, Note, Part, Row, Severity, Table, Tone, VerdictLine, mark_of,
 };
 use crate::enumeration::{first_of, texts};
 use crate::glyphs::Glyphs;
@@ -221,47 +221,34 @@ fn commit<'a>(words: &Words<'_>, details: &CommitDetails) -> Vec<Block<'a>> {
 
 /// The races, in order, with where the culprit was known to lie after each.
 fn races<'a>(words: &Words<'_>, bisection: &Bisection) -> Table<'a> {
-    let mut table = Table::new(
-        Kind::Words,
-        ["raced", "change", "95 % interval", "replicates"],
-    );
+    let heads = ["raced", "change", "95 % interval", "replicates"];
+    let mut table = Table::new(Kind::Words, heads);
     table.caption = "Races".to_owned();
     table.spare_column(Kind::Number, "time");
     table.column(Kind::Words, "then");
     let events = bisection.log.events.iter().zip(&bisection.standings);
     for (event, standing) in events {
-        let deadheat_model::bisect::BisectEvent::Raced(raced) = event else {
+        let (BisectEvent::Raced(raced), Some(standing)) = (event, standing) else {
             continue;
         };
-        let race = standing.as_ref().and_then(|standing| standing.race);
-        let cells = vec![
-            Cell::from(pair(words, raced)),
-            Cell::from(race.map_or(String::new(), |race| words.signed(&race))),
-            Cell::from(race.map_or(String::new(), |race| words.ends(&race))),
-            Cell::from(raced.replicates.to_string()),
-            Cell::from(match raced.was_cut {
+        let race = standing.race.as_ref();
+        table.rows.push(Row::from(vec![
+            words.pair((raced.from, raced.to)),
+            race.map_or_else(String::new, |race| words.signed(race)),
+            race.map_or_else(String::new, |race| words.ends(race)),
+            raced.replicates.to_string(),
+            match raced.was_cut {
                 true => "cut off".to_owned(),
                 false => waiting(raced.seconds),
-            }),
-            Cell::from(
-                standing
-                    .as_ref()
-                    .map_or(String::new(), |one| words.standing(one)),
-            ),
-        ];
-        table.rows.push(Row::from(cells));
+            },
+            words.held(standing),
+        ]));
     }
     table
 }
 
-/// `1a2b3c4d..5e6f7a8b`.
-fn pair(words: &Words<'_>, raced: &CommitsRaced) -> String {
-    format!("{}..{}", words.short(raced.from), words.short(raced.to))
-}
-
 /// What it took.
 fn effort(bisection: &Bisection) -> String {
-    use deadheat_model::bisect::BisectEvent;
     let built = bisection.log.events.iter().filter_map(|event| match event {
         BisectEvent::Built(built) if !built.was_kept => Some(built.commit),
         BisectEvent::Unbuildable(failed) => Some(failed.commit),
@@ -285,7 +272,6 @@ fn effort(bisection: &Bisection) -> String {
 }
 
 fn notes(words: &Words<'_>, bisection: &Bisection) -> Vec<Note> {
-    use deadheat_model::bisect::BisectEvent;
     let mut notes = Vec::new();
     let unbuildable: Vec<String> = bisection
         .unbuildable()
@@ -305,11 +291,9 @@ fn notes(words: &Words<'_>, bisection: &Bisection) -> Vec<Note> {
     }
     let alike = bisection.alike();
     if !alike.is_empty() {
-        let pair = |(from, to): &(usize, usize)| {
-            format!("{} and {}", words.short(*from), words.short(*to))
-        };
+        let pair = |(from, to): &(usize, usize)| words.pair((*from, *to));
         notes.push(format!(
-            "Executables of these commits are the same bytes, so nothing between them changed the \
+            "The executables of both ends of these ranges are the same bytes, so nothing in them changed the \
              time: {}.",
             first_of(texts(&alike, &pair), NAMED)
         ));

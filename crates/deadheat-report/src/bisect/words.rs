@@ -117,34 +117,47 @@ impl Words<'_> {
         first_of(groups.iter().map(group).collect(), NAMED)
     }
 
-    /// Where the culprit lies.
-    pub(super) fn standing(&self, standing: &BisectStanding) -> String {
-        let no_step = standing.no_step;
+    /// `1a2b3c4d..5e6f7a8b`.
+    pub(super) fn pair(&self, (from, to): (usize, usize)) -> String {
+        format!("{}..{}", self.short(from), self.short(to))
+    }
+
+    /// What is likelier than one step; `None` where that is likeliest.
+    pub(super) fn doubt(&self, standing: &BisectStanding) -> Option<String> {
         if standing.several >= 0.5 {
-            return format!(
-                "more than one step, or creep, explains the races best ({})",
-                percent(standing.several)
-            );
+            let sure = percent(standing.several);
+            return Some(format!("several steps, or creep ({sure})"));
         }
-        if no_step >= 0.5 || standing.commits.is_empty() {
-            return format!("no step of {} so far ({})", self.margin(), percent(no_step));
-        }
+        let no_step = standing.no_step;
+        (no_step >= 0.5 || standing.commits.is_empty())
+            .then(|| format!("no step of {} ({})", self.margin(), percent(no_step)))
+    }
+
+    /// Where the culprit lies, and how sure that is.
+    pub(super) fn standing(&self, standing: &BisectStanding) -> String {
+        let held = self.held(standing);
         match &standing.commits[..] {
-            [only] => format!("{} holds {}", self.group(only), percent(only.probability)),
-            several => {
-                let commits = several
-                    .iter()
-                    .map(|one| one.last - one.first + 1)
-                    .sum::<usize>();
-                format!(
-                    "{}: {} {} {}",
-                    self.between(standing.between),
-                    counted(commits as u64, "commit", "commits"),
-                    if commits == 1 { "holds" } else { "hold" },
-                    percent(standing.held)
-                )
+            [only] if self.doubt(standing).is_none() => {
+                format!("{} holds {}", self.group(only), percent(only.probability))
             }
+            _ if self.doubt(standing).is_some() => held,
+            _ => format!("{}: {held}", self.between(standing.between)),
         }
+    }
+
+    /// How many commits hold the culprit: "12 commits hold 95 %".
+    pub(super) fn held(&self, standing: &BisectStanding) -> String {
+        if let Some(doubt) = self.doubt(standing) {
+            return doubt;
+        }
+        let commits = standing.commits.iter().map(|one| one.last - one.first + 1);
+        let commits = commits.sum::<usize>() as u64;
+        format!(
+            "{} {} {}",
+            counted(commits, "commit", "commits"),
+            if commits == 1 { "holds" } else { "hold" },
+            percent(standing.held)
+        )
     }
 }
 
