@@ -1,0 +1,324 @@
+//! `deadheat bisect` on real repositories, whose steps are so large that a busy machine shows them.
+
+mod common;
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use common::{Finished, Track, wait_until};
+use deadheat_testing::{kill, needs};
+use serde_json::Value;
+
+/// A repository of scripts that count to some number.
+struct Repo(Track);
+
+/// Counts of a script that takes some milliseconds, and of one that takes half as long again.
+const FEW: u32 = 4_000;
+const MANY: u32 = 6_000;
+
+impl Repo {
+    fn new() -> Self {
+        let repo = Self(Track::new());
+        repo.git(&["init", "--quiet", "--initial-branch", "main"]);
+        repo
+    }
+
+    /// So many commits, from the count of each; those listed do not build.
+    fn with(counts: &[u32], broken: &[usize]) -> Self {
+        let repo = Self::new();
+        for (number, count) in counts.iter().enumerate() {
+            repo.write_commit(number, *count, broken.contains(&number));
+        }
+        repo
+    }
+
+    fn write_commit(&self, number: usize, count: u32, is_broken: bool) {
+        let script = format!("i=0\nwhile [ $i -lt {count} ]; do i=$((i+1)); done # {number}\n");
+        fs::write(self.0.path("work.sh"), script).unwrap();
+        let _ = fs::remove_file(self.0.path("broken"));
+        if is_broken {
+            fs::write(self.0.path("broken"), "").unwrap();
+        }
+        self.git(&["add", "--all"]);
+        self.git(&[
+            "commit",
+            "--quiet",
+            "--message",
+            &format!("change {number}"),
+        ]);
+    }
+
+    #[track_caller]
+    fn git(&self, args: &[&str]) -> String {
+        let mut command = Command::new("git");
+        command.current_dir(self.0.folder.path());
+        command.args(["-c", "user.name=Ada", "-c", "user.email=a@x"]);
+        let done = Finished::from(command.args(args).output().unwrap());
+        done.succeeds().stdout.trim().to_owned()
+    }
+
+    /// The commit of this number from the end.
+    fn id(&self, back: usize) -> String {
+        self.git(&["rev-parse", &format!("HEAD~{back}")])
+    }
+
+    /// The words of a search.
+    fn words<'a>(range: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+        let mut words = vec!["bisect", range, "--margin", "10%"];
+        words.extend(["--build", "test ! -e broken", "--run", "sh work.sh"]);
+        words.extend(more);
+        words
+    }
+
+    fn bisect(&self, range: &str, more: &[&str]) -> Finished {
+        self.0.run(&Self::words(range, more))
+    }
+
+    fn records(&self) -> Vec<PathBuf> {
+        let folder = fs::read_dir(self.0.path(".deadheat/bisect")).unwrap();
+        folder.map(|entry| entry.unwrap().path()).collect()
+    }
+}
+
+/// Ten commits after the first, the seventh of which is slower.
+fn counts() -> Vec<u32> {
+    (0..11)
+        .map(|number| if number >= 7 { MANY } else { FEW })
+        .collect()
+}
+
+#[test]
+fn the_commit_that_made_it_slower_is_named_with_what_it_changes() {
+    needs!("git");
+    let repo = Repo::with(&counts(), &[5, 9]);
+    fs::write(repo.0.path("work.sh"), "exit 1\n").unwrap();
+    let done = repo.bisect("HEAD~10..HEAD", &["--html", "page.html"]);
+    let text = &done.succeeds().stdout;
+    let culprit = repo.id(3);
+    assert!(
+        text.contains(&format!("It is {} 'change 7'", &culprit[..8])),
+        "{text}"
+    );
+    assert!(
+        text.contains("slower by") && text.contains("by Ada"),
+        "{text}"
+    );
+    assert!(text.contains("work.sh"), "{text}");
+    assert!(
+        done.stderr
+            .contains("the working tree has changes of its own")
+    );
+    let page = fs::read_to_string(repo.0.path("page.html")).unwrap();
+    assert!(page.contains("change 7") && page.contains("</html>"));
+
+    let story = repo.0.run(&["bisect", "--log"]);
+    let story = &story.succeeds().stdout;
+    assert!(
+        story.contains("were searched for a step of 10 % in wall time"),
+        "{story}"
+    );
+    assert!(
+        story.contains(&format!("{} was named", &culprit[..8])),
+        "{story}"
+    );
+
+    let again = repo
+        .0
+        .run(&["bisect", "--resume", "--json"])
+        .succeeds()
+        .json();
+    assert_eq!(again["schema"], "deadheat.bisect-answer/1");
+    assert_eq!(again["answer"]["kind"], "commits");
+    assert_eq!(
+        again["answer"]["commits"],
+        Value::from(vec![culprit.clone()])
+    );
+    assert!(again["step"]["change"].as_f64().unwrap() > 0.1, "{again}");
+    assert_eq!(again["named"][0]["author"], "Ada");
+    assert_eq!(
+        again["unbuildable"].as_array().unwrap().len().min(1),
+        usize::from(text.contains("could not be built"),)
+    );
+}
+
+#[test]
+fn an_improvement_is_found_between_a_slow_good_and_a_fast_bad() {
+    needs!("git");
+    let counts: Vec<u32> = (0..7)
+        .map(|number| if number >= 2 { FEW } else { MANY })
+        .collect();
+    let repo = Repo::with(&counts, &[]);
+    let done = repo.bisect("HEAD~6..HEAD", &["-q"]);
+    let text = &done.succeeds().stdout;
+    assert!(
+        text.contains("'change 2'") && text.contains("faster by"),
+        "{text}"
+    );
+    assert_eq!(done.stderr, "");
+}
+
+#[test]
+fn commits_that_came_by_a_merge_are_one_commit_unless_all_parents_are_asked_for() {
+    needs!("git");
+    let repo = Repo::with(&[FEW, FEW], &[]);
+    repo.git(&["checkout", "--quiet", "-b", "topic"]);
+    repo.write_commit(2, MANY, false);
+    fs::write(repo.0.path("other"), "").unwrap();
+    repo.git(&["add", "--all"]);
+    repo.git(&["commit", "--quiet", "--message", "another"]);
+    repo.git(&["checkout", "--quiet", "main"]);
+    fs::write(repo.0.path("third"), "").unwrap();
+    repo.git(&["add", "--all"]);
+    repo.git(&["commit", "--quiet", "--message", "on main"]);
+    repo.git(&[
+        "merge",
+        "--quiet",
+        "--no-ff",
+        "--message",
+        "merge topic",
+        "topic",
+    ]);
+    let done = repo.bisect("main~2..main", &[]);
+    let text = &done.succeeds().stdout;
+    assert!(text.contains("'merge topic'"), "{text}");
+    assert!(
+        done.stderr.contains("2 that came by merges"),
+        "{}",
+        done.stderr
+    );
+    let done = repo.bisect("main~2..main", &["--all-parents"]);
+    let text = &done.succeeds().stdout;
+    assert!(text.contains("'change 2'"), "{text}");
+}
+
+#[test]
+fn a_search_that_was_interrupted_or_killed_goes_on() {
+    needs!("git");
+    let repo = Repo::with(&counts(), &[]);
+    let words = Repo::words("HEAD~10..HEAD", &[]);
+    let races = |repo: &Repo| {
+        let text = repo
+            .records()
+            .into_iter()
+            .map(|path| fs::read_to_string(path).unwrap());
+        text.collect::<String>().matches("{\"begun\"").count()
+    };
+    for (signal, begun) in [("-INT", 1), ("-KILL", 3)] {
+        let child = repo.0.start(&words);
+        wait_until("a race to begin", || {
+            repo.0.path(".deadheat/bisect").exists() && races(&repo) >= begun
+        });
+        assert!(kill(&[signal, &child.id().to_string()]));
+        let done = Finished::from(child.wait_with_output().unwrap());
+        if signal == "-INT" {
+            done.fails_with(130, &["deadheat bisect --resume .deadheat/bisect/"]);
+        }
+    }
+    let done = repo.0.run(&words);
+    let text = &done.succeeds().stdout;
+    assert!(
+        text.contains("It is") && text.contains("'change 7'"),
+        "{text}"
+    );
+    assert!(
+        done.stderr.contains("going on with .deadheat/bisect/"),
+        "{}",
+        done.stderr
+    );
+    assert_eq!(repo.records().len(), 1);
+
+    // Once answered, the same question is a new search.
+    let done = repo.0.run(&words);
+    assert!(
+        done.succeeds().stderr.contains("that search is now in"),
+        "{}",
+        done.stderr
+    );
+    assert_eq!(repo.records().len(), 2);
+}
+
+#[test]
+fn a_budget_leaves_the_search_open_with_the_commits_that_are_left() {
+    needs!("git");
+    let repo = Repo::with(&counts(), &[]);
+    let open = repo.bisect("HEAD~10..HEAD", &["--max-races", "1", "--json", "-q"]);
+    let answer = &open.succeeds().json()["answer"];
+    assert_eq!(
+        (&answer["kind"], &answer["reason"]),
+        (&"open".into(), &"races".into())
+    );
+    assert!(
+        answer["candidates"].as_array().unwrap().len() > 1,
+        "{answer}"
+    );
+    let done = repo.bisect("HEAD~10..HEAD", &["--budget", "1ms"]);
+    let text = &done.succeeds().stdout;
+    assert!(text.contains("the time for it was over"), "{text}");
+    let done = repo.0.run(&[
+        "bisect",
+        "--resume",
+        "--budget",
+        "10min",
+        "--max-races",
+        "40",
+    ]);
+    assert!(
+        done.succeeds().stdout.contains("'change 7'"),
+        "{}",
+        done.stdout
+    );
+}
+
+#[test]
+fn what_cannot_be_searched_is_told_with_its_reason() {
+    needs!("git");
+    let repo = Repo::with(&[FEW, FEW, FEW], &[2]);
+    repo.bisect("HEAD~2..HEAD", &[])
+        .fails_with(3, &["BAD, ", "test ! -e broken"]);
+    repo.bisect("HEAD~2", &[])
+        .fails_with(2, &["write GOOD..BAD"]);
+    repo.bisect("HEAD..HEAD~1", &[])
+        .fails_with(2, &["is no ancestor"]);
+    repo.bisect("HEAD..HEAD", &[])
+        .fails_with(2, &["one commit"]);
+    repo.bisect("HEAD~1..HEAD", &["--save", "x"])
+        .fails_with(2, &["--save"]);
+    repo.bisect("HEAD~1..HEAD", &["--export-csv", "x"])
+        .fails_with(2, &["--export-csv"]);
+    repo.0
+        .run(&["bisect", "--log", "nowhere.jsonl"])
+        .fails_with(4, &["nowhere.jsonl"]);
+    let newer = "{\"schema\":\"deadheat.bisect/2\"}\n";
+    fs::write(repo.0.path("newer.jsonl"), newer).unwrap();
+    for option in ["--log", "--resume"] {
+        repo.0
+            .run(&["bisect", option, "newer.jsonl"])
+            .fails_with(4, &["needs a later deadheat"]);
+    }
+
+    let shallow = Track::new();
+    let from = format!("file://{}", repo.0.folder.path().display());
+    let mut clone = Command::new("git");
+    clone.args(["clone", "--quiet", "--depth", "1", &from, "."]);
+    let done = Finished::from(clone.current_dir(shallow.folder.path()).output().unwrap());
+    done.succeeds();
+    let good = repo.id(2);
+    let mut git = Command::new("git");
+    git.args(["fetch", "--quiet", "--depth", "1", "origin", &good]);
+    let _ = git.current_dir(shallow.folder.path()).output();
+    shallow
+        .run(&["bisect", &format!("{good}..HEAD"), "--run", "sh work.sh"])
+        .fails_with(2, &[&good[..7]]);
+}
+
+#[test]
+fn nothing_is_searched_where_there_is_nothing_to_go_on_with() {
+    let track = Track::new();
+    track
+        .run(&["bisect", "--resume"])
+        .fails_with(2, &["there is no search"]);
+    track
+        .run(&["bisect", "--log"])
+        .fails_with(2, &["there is no search"]);
+}
