@@ -330,16 +330,18 @@ fn notes(words: &Words<'_>, bisection: &Bisection) -> Vec<Note> {
 }
 
 /// The commands that tell more.
-fn next<'a>(commands: &[(String, String)]) -> Option<Block<'a>> {
-    let parts = |(words, command): &(String, String)| {
-        [Part::Words(words.clone()), Part::Command(command.clone())]
-    };
-    (!commands.is_empty()).then(|| {
-        Block::of(Content::Entry(Entry {
+fn next<'a>(commands: &[(String, String)]) -> Vec<Block<'a>> {
+    let entry = |(words, command): &(String, String)| {
+        let parts = [Part::Words(words.clone()), Part::Command(command.clone())];
+        let entry = Entry {
             lead: "next".to_owned(),
             tone: Tone::Total,
             margin: 6,
-            parts: commands.iter().flat_map(parts).collect(),
-        }))
-    })
+            parts: parts.to_vec(),
+        };
+        Block::of(Content::Entry(entry))
+    };
+    let blocks = commands.iter().map(entry).enumerate();
+    let tight = |(place, block): (usize, Block<'a>)| if place > 0 { block.tight() } else { block };
+    blocks.map(tight).collect()
 }

@@ -1,6 +1,8 @@
 //! The reports that readers and programs see, from analyses made by hand.
 
 #[cfg(feature = "commands")]
+mod bisect;
+#[cfg(feature = "commands")]
 mod calibration;
 mod comment;
 mod comparison;
