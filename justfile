@@ -97,7 +97,7 @@ validate-gate *options:
 validate-tails *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin tails -- {{options}}
 
-# Searches for the commit that changed the time, simulated, every bar of theirs: some five minutes, beside anything else; `just validate-bisect --quick` only tries it
+# Searches for the commit that changed the time, simulated, every bar of theirs: some five minutes, beside anything else; `just validate-bisect --quick` only tries it; `--real` searches real repositories, some ten minutes of a quiet machine
 validate-bisect *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin bisect -- {{options}}
 

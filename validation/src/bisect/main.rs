@@ -8,10 +8,15 @@
 //!
 //! Writes `docs/validation/bisect.md`. Nothing is timed, so anything else may run beside it; takes
 //! some minutes. With `--quick` all is tried in small numbers and printed, and nothing is written;
-//! `--only "no step" --races 200` asks a part of it.
+//! `--only "no step" --races 200` asks a part of it. With `--real` the last section of the page is
+//! made anew, by searches of real repositories, which take some minutes of a quiet machine.
+
+mod real;
 
 use std::fmt::Write as _;
+use std::fs;
 use std::path::Path;
+use std::process::ExitCode;
 use std::thread;
 
 use deadheat_examples::random::SplitMix64;
@@ -698,7 +703,34 @@ const QUESTIONS: [Question<Setting>; 4] = [
     ("beside a plain bisect", peers),
 ];
 
-fn main() {
+/// Writes the last section of the page anew, by searches of real repositories.
+fn write_real_section(page: &Path, quick: bool) -> ExitCode {
+    let (section, kept) = real::section(quick);
+    println!("{section}");
+    if !quick {
+        let text = fs::read_to_string(page).unwrap_or_default();
+        let before = text.split(real::HEADING).next().unwrap_or_default();
+        fs::write(page, format!("{before}{section}")).expect("the page can be written");
+    }
+    ExitCode::from(u8::from(!kept))
+}
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if let [option, build] = &words[..]
+        && option == real::JUDGE
+    {
+        return real::judge(build);
+    }
+    let page_file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/validation/bisect.md");
+    if words.iter().any(|word| word == "--real") {
+        return write_real_section(&page_file, words.iter().any(|word| word == "--quick"));
+    }
+    // The simulations leave the section of real repositories as it is.
+    let before = fs::read_to_string(&page_file).unwrap_or_default();
+    let real_section = before
+        .split_once(real::HEADING)
+        .map(|(_, section)| section.to_owned());
     let asked = Asked::from_command_line();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
@@ -719,7 +751,11 @@ fn main() {
         facts: &facts,
         quick: asked.quick,
     };
-    if !page.write_asked(root, &setting, &QUESTIONS, &asked) {
-        std::process::exit(1);
+    let kept = page.write_asked(root, &setting, &QUESTIONS, &asked);
+    if let Some(section) = real_section.filter(|_| !asked.quick && asked.only.is_none()) {
+        let text = fs::read_to_string(&page_file).unwrap_or_default();
+        let whole = format!("{text}{}{section}", real::HEADING);
+        fs::write(&page_file, whole).expect("the page can be written");
     }
+    ExitCode::from(u8::from(!kept))
 }
