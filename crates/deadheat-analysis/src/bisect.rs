@@ -22,6 +22,10 @@ const FIRST_RACE: f64 = 15.0;
 /// change that is looked for, and not nothing.
 const LEAST_ERROR: f64 = 1e-6;
 
+/// Degrees of freedom below which an error is hardly known; six replicates that nothing disturbed
+/// have five.
+const LEAST_DF: f64 = 4.5;
+
 /// The intervals of single races are of 95 %, as those of the step.
 const INTERVAL_LEVEL: f64 = 0.05;
 
@@ -418,6 +422,12 @@ impl BisectSearch {
         let (Some(from), Some(to)) = (inside(from), inside(to)) else {
             return false;
         };
+        // Disturbed replicates tell hardly anything, and a few more of them much: another race would
+        // begin from nothing.
+        let tells = f64::max(self.margin.ln_1p(), effect.0.abs() / 4.0);
+        if df < LEAST_DF || se > tells {
+            return false;
+        }
         let running = CommitRace {
             from,
             to,
@@ -546,6 +556,14 @@ mod tests {
         assert!(search.take(&raced(0, 2, 0.0)).is_err());
         let mut search = BisectSearch::new(&request(4)).unwrap();
         assert!(search.take(&raced(0, 9, 0.0)).is_err());
+    }
+
+    #[test]
+    fn a_race_whose_error_is_hardly_known_goes_on() {
+        let search = BisectSearch::new(&request(16)).unwrap();
+        let decided = |df| search.is_decided((0, 16), LogRatio(0.2), 0.001, df);
+        assert!(decided(5.0) && !decided(1.5));
+        assert!(!search.is_decided((0, 16), LogRatio(-0.014), 0.029, 5.0));
     }
 
     #[test]
