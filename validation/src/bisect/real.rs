@@ -114,7 +114,7 @@ impl Repository {
         for function in 0..1 + random.index_below(6) {
             let _ = write!(work, "uint64_t before_{function}(uint64_t x) {{");
             for _ in 0..random.index_below(12) {
-                let _ = write!(work, " x = x * {} + 1;", random.bits() | 1);
+                let _ = write!(work, " x = x * {}u + 1;", random.bits() | 1);
             }
             work += " return x; }\n";
         }
@@ -205,7 +205,7 @@ impl Repository {
                 .current_dir(&self.folder),
         );
         fs::rename(self.folder.join("work"), self.folder.join(".git/good-work")).expect("a build");
-        self.git(&["bisect", "start", "--first-parent", "bad", "good"]);
+        self.said(&["bisect", "start", "--first-parent", "bad", "good"]);
         let this = std::env::current_exe().expect("this program");
         let mut run = self.command();
         run.args(["bisect", "run"]).arg(this).args([JUDGE, &build]);
@@ -328,7 +328,7 @@ pub fn section(quick: bool) -> (String, bool) {
         ""
     };
     let text = format!(
-        "{HEADING}\nWritten by the same program with `--real`. {}\n\n{trial}{}\
+        "{HEADING}\nWritten by the same program with `--real`. {}.\n\n{trial}{}\
          {repositories} repositories in C for each step, made anew with a seed each: {COMMITS} commits along first parents, \
          of which {BROKEN} do not build and {MERGES} are merges; every commit moves the code that is \
          measured, by functions of other sizes before it. Without a step the right answer is that there \

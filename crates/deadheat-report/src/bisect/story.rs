@@ -56,7 +56,7 @@ pub fn story_line(
             waiting(built.seconds)
         ),
         BisectEvent::Unbuildable(failed) => format!(
-            "{} could not be raced: {}",
+            "{} was stepped around: {}",
             words.commit(failed.commit),
             shown(&escape_message(&failed.reason, glyphs), WIDE, glyphs)
         ),
