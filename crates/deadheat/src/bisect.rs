@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use deadheat_analysis::{BisectSearch, NextStep};
-use deadheat_model::LogRatio;
 use deadheat_model::bisect::{
     BenchmarkChosen, BisectEnd, BisectEvent, BisectLimits, BisectLog, BisectRequest,
     BisectStanding, CommitBuilt, CommitUnbuildable, CommitsBegun, CommitsRaced, OpenReason,
 };
+use deadheat_model::{LogRatio, Until};
 
 use crate::exit::Failure;
 
@@ -73,9 +73,8 @@ pub struct RaceOfCommits<'a> {
     pub number: usize,
     /// The time that is left for it.
     pub limit: Option<Duration>,
-    /// Returns true once the race of the benchmark of this name may stop, by its estimate, standard
-    /// error and degrees of freedom.
-    pub is_decided: Box<dyn FnMut(&str, LogRatio, f64, f64) -> bool>,
+    /// What ends a benchmark in place of its verdict.
+    pub until: Until,
 }
 
 /// The end of a race.
@@ -334,8 +333,8 @@ impl Sitting<'_> {
             file: &begun.file,
             number: self.search.races(),
             limit,
-            is_decided: Box::new(move |_, effect, se, df| {
-                search.is_decided((from, to), effect, se, df)
+            until: Until::new(move |_, found| {
+                search.is_decided((from, to), found.effect, found.se, found.df)
             }),
         };
         let started = self.sides.seconds();

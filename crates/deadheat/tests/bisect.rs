@@ -12,7 +12,7 @@ use deadheat::parts::bisect::{
     RacedBenchmark, SideBuilt, bisect,
 };
 use deadheat::parts::exit::Failure;
-use deadheat::parts::model::{LogRatio, Metric};
+use deadheat::parts::model::{LogRatio, MeasuredEffect, Metric};
 
 /// A history that is raced without a process: ln of the time of each commit.
 struct Fake {
@@ -101,7 +101,7 @@ impl BisectSides for Fake {
         Ok(format!("run-{}.jsonl", self.races.len()).into())
     }
 
-    fn race(&mut self, mut race: RaceOfCommits<'_>) -> Result<RaceEnd, Failure> {
+    fn race(&mut self, race: RaceOfCommits<'_>) -> Result<RaceEnd, Failure> {
         let (from, to) = race.sides;
         if let Some(crashing) = [from, to].iter().find(|side| self.crashing.contains(side)) {
             self.clock += 1.0;
@@ -128,7 +128,15 @@ impl BisectSides for Fake {
                     self.clock += 0.5;
                 }
                 let one = self.measured_after(name, &effects);
-                if (race.is_decided)(name, one.effect, one.se, one.df) {
+                let found = MeasuredEffect {
+                    benchmark: 0,
+                    candidate: 0,
+                    effect: one.effect,
+                    se: one.se,
+                    df: one.df,
+                    replicates: one.replicates,
+                };
+                if race.until.is_enough(name, found) {
                     break;
                 }
             }

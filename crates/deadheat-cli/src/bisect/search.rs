@@ -1,7 +1,7 @@
 //! A search from its range to its answer: begun, taken up again, or told.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use deadheat::parts::answer::{Format, to_stdout};
 use deadheat::parts::bisect::{
@@ -364,7 +364,7 @@ fn answer(args: &BisectArgs, bisection: &Bisection, file: &Path) -> Result<(), F
 }
 
 /// Tells the story of a search.
-fn tell_story(file: &PathBuf) -> Result<Status, Failure> {
+fn tell_story(file: &Path) -> Result<Status, Failure> {
     let log = read_bisect_log(file).map_err(Failure::reading)?;
     let bisection = replayed(log)?;
     let glyphs = Glyphs::new(terminal::speaks_unicode());

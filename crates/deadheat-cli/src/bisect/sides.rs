@@ -12,9 +12,7 @@ use deadheat::parts::command_race::CommandRaceSpec;
 use deadheat::parts::engine::{Clock as _, Interrupts, OsClock, contents, unix_seconds};
 use deadheat::parts::exit::Failure;
 use deadheat::parts::format::{create_run_folder, default_run_path, read_run};
-use deadheat::parts::model::{
-    Benchmark, Conditions, EndReason, MeasuredEffect, Metric, Run, Until, Verdict,
-};
+use deadheat::parts::model::{Benchmark, Conditions, EndReason, Metric, Run, Verdict};
 use deadheat::parts::repetition::derived_seed;
 use deadheat::parts::report::{Glyphs, bisect as words};
 use deadheat::parts::terminal::{self, to_stderr};
@@ -184,10 +182,7 @@ impl BisectSides for Commits<'_> {
         design.budget = race.limit;
         options.read_rules()?;
         options.save = Some(race.file.to_owned());
-        let mut is_decided = race.is_decided;
-        options.until = Some(Until::new(move |name, found: MeasuredEffect| {
-            is_decided(name, found.effect, found.se, found.df)
-        }));
+        options.until = Some(race.until);
         if let Some(name) = race.benchmark.filter(|_| self.command.is_none()) {
             options.only(plain_name(name));
         }
