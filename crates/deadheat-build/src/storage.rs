@@ -27,6 +27,8 @@ pub enum Kind {
     Records,
     /// Run files: nobody makes them again.
     Runs,
+    /// Records of searches for a commit: nobody makes them again either.
+    Searches,
 }
 
 /// One thing that is kept, and goes as a whole.
@@ -136,6 +138,11 @@ pub fn stored_below(folders: &[PathBuf], is_run: impl Fn(&str) -> bool) -> Vec<S
                 if !parts.is_empty() {
                     found.push((kind, home.clone(), Place::Links { links, parts }));
                 }
+            }
+        }
+        for path in wanted_entries(&folder.join("bisect"), |about| about.is_file()) {
+            if name_of(&path).is_some_and(|name| name.contains(".jsonl")) {
+                found.push((Kind::Searches, path, Place::Run));
             }
         }
         for path in wanted_entries(&folder.join("runs"), |about| about.is_file()) {

@@ -30,7 +30,7 @@ pub struct CleanArgs {
     /// Only what was not used for so long, as in 12h, 30d or 8w
     #[arg(long, value_name = "AGE", value_parser = age)]
     older_than: Option<Duration>,
-    /// Run files too: what they hold was measured once and cannot be made again
+    /// Run files and records of searches too: what they hold was measured once and cannot be made again
     #[arg(long)]
     runs: bool,
     /// Everything: run files too, and the records of how programs were linked
@@ -58,7 +58,7 @@ impl CleanArgs {
         match kind {
             Kind::Builds | Kind::NeutralLinks => true,
             Kind::Records => self.all,
-            Kind::Runs => self.runs || self.all,
+            Kind::Runs | Kind::Searches => self.runs || self.all,
         }
     }
 
@@ -126,9 +126,12 @@ fn listing(args: &CleanArgs, all: &[Stored]) -> String {
             Kind::NeutralLinks => "folders of neutral links",
             Kind::Records => "folders of link records",
             Kind::Runs => "run files",
+            Kind::Searches => "records of searches",
         };
         let fate = match (going, args.is_chosen(*kind)) {
-            (0, false) if *kind == Kind::Runs => "kept without --runs".to_owned(),
+            (0, false) if matches!(kind, Kind::Runs | Kind::Searches) => {
+                "kept without --runs".to_owned()
+            }
             (0, false) => "kept without --all".to_owned(),
             (0, true) => "used lately, kept".to_owned(),
             (going, _) if going == count => "all go".to_owned(),

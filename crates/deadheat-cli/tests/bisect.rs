@@ -228,6 +228,13 @@ fn a_search_that_was_interrupted_or_killed_goes_on() {
     );
     assert_eq!(repo.records().len(), 1);
 
+    let kept = repo.0.run(&["clean", "--dry-run"]);
+    assert!(
+        kept.succeeds().stdout.contains("records of searches"),
+        "{}",
+        kept.stdout
+    );
+
     // Once answered, the same question is a new search.
     let done = repo.0.run(&words);
     assert!(

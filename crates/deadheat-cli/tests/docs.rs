@@ -228,7 +228,7 @@ fn the_readme_begins_with_two_commands_that_work_on_a_fresh_machine() {
 #[test]
 fn every_option_of_the_program_is_explained_in_the_manual() {
     fn options(text: &str) -> BTreeSet<&str> {
-        text.split(|c: char| c.is_whitespace() || "[]=,`'|".contains(c))
+        text.split(|c: char| c.is_whitespace() || "[]=,:`'|".contains(c))
             .filter(|word| word.starts_with("--") && word.len() > 2)
             .collect()
     }
@@ -236,6 +236,7 @@ fn every_option_of_the_program_is_explained_in_the_manual() {
     for command in [
         "run",
         "bench",
+        "bisect",
         "compare",
         "analyze",
         "report",
