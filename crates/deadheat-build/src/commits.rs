@@ -115,6 +115,13 @@ impl Repository<'_> {
             })
     }
 
+    /// The commit that two have in common; `None` where there is none.
+    pub(crate) fn merge_base(&self, one: &str, other: &str) -> Result<Option<String>, BuildError> {
+        let done = self.try_git(["merge-base", one, other])?;
+        let id = String::from_utf8_lossy(&done.stdout).trim().to_owned();
+        Ok((done.status.success() && !id.is_empty()).then_some(id))
+    }
+
     /// What each of these commits changes, in this order.
     pub(crate) fn changes(&self, ids: &[&str]) -> Result<Vec<CommitChanges>, BuildError> {
         let mut found = Vec::new();

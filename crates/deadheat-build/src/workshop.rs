@@ -98,6 +98,16 @@ impl<'a> Workshop<'a> {
         self.repository.range(good, bad, parents)
     }
 
+    /// The commit that a merge and the line it merged have in common before it: that of the first
+    /// parent of `merge` and `merged`; `None` where they share none.
+    ///
+    /// # Errors
+    ///
+    /// A git that fails.
+    pub fn merge_base(&self, merge: &str, merged: &str) -> Result<Option<String>, BuildError> {
+        self.repository.merge_base(&format!("{merge}^1"), merged)
+    }
+
     /// What each of these commits changes against its first parent, in this order.
     ///
     /// # Errors

@@ -182,6 +182,10 @@ fn commits_that_came_by_a_merge_are_one_commit_unless_all_parents_are_asked_for(
     let done = repo.bisect("main~2..main", &[]);
     let text = &done.succeeds().stdout;
     assert!(text.contains("'merge topic'"), "{text}");
+    let base = repo.git(&["merge-base", "main^1", "topic"]);
+    let branch = repo.git(&["rev-parse", "topic"]);
+    let next = format!("deadheat bisect {}..{} ", &base[..8], &branch[..8]);
+    assert!(text.contains(&next), "{text}");
     assert!(
         done.stderr.contains("2 that came by merges"),
         "{}",

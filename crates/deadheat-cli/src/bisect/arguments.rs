@@ -325,6 +325,20 @@ pub fn as_rev(words: &[String], range: &str) -> Option<String> {
     Some(shell_words::join(kept))
 }
 
+/// The words of a search of another range.
+pub fn with_range(words: &[String], range: &str) -> String {
+    let is_range = |word: &&String| word.contains("..") && !word.starts_with('-');
+    let place = words
+        .iter()
+        .take_while(|word| *word != "--")
+        .position(|word| is_range(&word));
+    let other = words.iter().enumerate().map(|(at, word)| match place {
+        Some(place) if place == at => range,
+        _ => word,
+    });
+    shell_words::join(other)
+}
+
 /// The words of a search with another value of an option.
 pub fn with_option(words: &[String], option: &str, value: &str) -> String {
     let end = words.iter().position(|word| word == "--");
@@ -365,16 +379,22 @@ mod tests {
     }
 
     #[test]
+    fn a_range_is_replaced_where_it_stands() {
+        let words: Vec<String> = shell_words::split("deadheat bisect v1..v2 --run ./x").unwrap();
+        assert_eq!(with_range(&words, "a..b"), "deadheat bisect a..b --run ./x");
+    }
+
+    #[test]
     fn an_option_gets_another_value_before_the_words_of_others() {
         let of = |line: &str| {
             let words: Vec<String> = shell_words::split(line).unwrap();
             with_option(&words, "--margin", "0.5%")
         };
-        assert_eq!(of("a b"), "a b --margin 0.5%");
-        assert_eq!(of("a --margin 1% b"), "a b --margin 0.5%");
+        assert_eq!(of("a b"), "a b --margin '0.5%'");
+        assert_eq!(of("a --margin 1% b"), "a b --margin '0.5%'");
         assert_eq!(
             of("a --margin=1% -- --margin 1%"),
-            "a --margin 0.5% -- --margin 1%"
+            "a --margin '0.5%' -- --margin '1%'"
         );
     }
 }

@@ -22,7 +22,7 @@ use deadheat::parts::report::{Glyphs, to_bisect_page};
 use deadheat::parts::terminal::{self, to_stderr};
 use deadheat_build::{CommitInfo, CommitRange, Interruption, Note, Parents, Recipe, Workshop};
 
-use super::arguments::{BisectArgs, as_rev, named_or_last, with_option};
+use super::arguments::{BisectArgs, as_rev, named_or_last, with_option, with_range};
 use super::sides::Commits;
 use crate::races::typed;
 use crate::rev::failure;
@@ -86,6 +86,7 @@ pub fn bisect(mut args: BisectArgs) -> Result<Status, Failure> {
     let mut bisection = replayed(log)?;
     bisection.details = details(workshop, &bisection.log)?;
     bisection.commands = commands(&bisection.log, &file);
+    bisection.commands.extend(merged(workshop, &bisection.log)?);
     answer(&args, &bisection, &file)?;
     Ok(Status::Done)
 }
@@ -113,7 +114,7 @@ fn goes_on(error: Failure, file: &Path) -> Failure {
 
 fn unusable(error: deadheat::parts::format::FormatError) -> Failure {
     if error.is_write_error() {
-        Failure::unwritable("--resume", &error)
+        Failure::unwritable("the record of the search", &error)
     } else {
         Failure::reading(error)
     }
@@ -189,6 +190,8 @@ fn begun(
             ),
         }
     ));
+    // Before the record of a search that cannot begin is there.
+    BisectSearch::new(&request).map_err(|error| Failure::Usage(error.to_string()))?;
     let writer = BisectLogWriter::create(&path, &request).map_err(unusable)?;
     let log = BisectLog {
         request,
@@ -332,6 +335,24 @@ fn commands(log: &BisectLog, file: &Path) -> Vec<(String, String)> {
         ),
     }
     commands
+}
+
+/// The search of what a merge brought, where that is the culprit.
+fn merged(workshop: &Workshop<'_>, log: &BisectLog) -> Result<Option<(String, String)>, Failure> {
+    let Some(BisectAnswer::Commits(share)) = log.end().map(|end| &end.answer) else {
+        return Ok(None);
+    };
+    let id = &log.request.commits[share.last].id;
+    let [_, second, ..] = &workshop.commit(id).map_err(failure)?.parents[..] else {
+        return Ok(None);
+    };
+    let base = workshop.merge_base(id, second).map_err(failure)?;
+    let short = |id: &str| id.get(..8).unwrap_or(id).to_owned();
+    Ok(base.map(|base| {
+        let range = format!("{}..{}", short(&base), short(second));
+        let does = "searches the commits that this merge brought".to_owned();
+        (does, with_range(&log.request.command, &range))
+    }))
 }
 
 /// Prints the answer, and writes it where it was asked for.
