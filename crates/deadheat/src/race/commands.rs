@@ -68,7 +68,8 @@ pub fn race_commands(
     machine.calibration = known(&machine, &plan);
     machine = from_commits(machine, &options.commits);
     machine = known_of_part(machine, &plan, options.use_of_plan, &options.conditions);
-    if options.use_of_plan != PlanUse::Saved {
+    // One race of many is asked for its effect alone.
+    if options.use_of_plan != PlanUse::Saved && options.until.is_none() {
         add_own_links(&mut plan, OWN_LINK_REPLICATES, |of| placements.possible(of));
     }
     let mut contenders = contenders(&plan, options.shown, true, &interrupts)?;

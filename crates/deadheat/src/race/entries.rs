@@ -216,7 +216,7 @@ impl PilotedContenders for FunctionContenders<'_> {
         &mut self,
         plan: &mut Plan,
         failed: &dyn Fn(usize) -> bool,
-        _race: &BenchmarkRace,
+        race: &BenchmarkRace,
         interrupts: &Interrupts,
     ) -> Result<Vec<NeutralLinks>, RaceError> {
         let not_started = |error| not_started(error, interrupts);
@@ -231,7 +231,10 @@ impl PilotedContenders for FunctionContenders<'_> {
             // in a block would end the benchmark.
             benchmark.without_warm_up &= !linked;
         }
-        add_own_links(plan, OWN_LINK_REPLICATES, |of| linked[of] && !failed(of));
+        // One race of many is asked for its effect alone.
+        if race.until.is_none() {
+            add_own_links(plan, OWN_LINK_REPLICATES, |of| linked[of] && !failed(of));
+        }
         FunctionContenders::enter(self, plan).map_err(not_started)?;
         Ok(links)
     }

@@ -221,9 +221,12 @@ impl PilotedContenders for HarnessContenders<'_> {
         interrupts: &Interrupts,
     ) -> Result<Vec<NeutralLinks>, RaceError> {
         let placements = placements(plan, race.placements.clone(), None, interrupts)?;
-        add_own_links(plan, OWN_LINK_REPLICATES, |of| {
-            placements.possible(of) && !failed(of)
-        });
+        // One race of many is asked for its effect alone.
+        if race.until.is_none() {
+            add_own_links(plan, OWN_LINK_REPLICATES, |of| {
+                placements.possible(of) && !failed(of)
+            });
+        }
         HarnessContenders::enter(self, plan, placements).map_err(RaceError::NotStarted)?;
         Ok(self.neutral_links().to_vec())
     }
