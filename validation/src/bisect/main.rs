@@ -704,10 +704,11 @@ const QUESTIONS: [Question<Setting>; 4] = [
 ];
 
 /// Writes the last section of the page anew, by searches of real repositories.
-fn write_real_section(page: &Path, quick: bool) -> ExitCode {
-    let (section, kept) = real::section(quick);
+/// A trial is printed and not written.
+fn write_real_section(page: &Path, asked: &Asked) -> ExitCode {
+    let (section, kept) = real::section(asked);
     println!("{section}");
-    if !quick {
+    if !asked.quick && asked.races.is_none() {
         let text = fs::read_to_string(page).unwrap_or_default();
         let before = text.split(real::HEADING).next().unwrap_or_default();
         fs::write(page, format!("{before}{section}")).expect("the page can be written");
@@ -724,7 +725,12 @@ fn main() -> ExitCode {
     }
     let page_file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/validation/bisect.md");
     if words.iter().any(|word| word == "--real") {
-        return write_real_section(&page_file, words.iter().any(|word| word == "--quick"));
+        let others = words.into_iter().filter(|word| word != "--real");
+        let asked = Asked::read(others).unwrap_or_else(|problem| {
+            eprintln!("{problem}");
+            std::process::exit(2);
+        });
+        return write_real_section(&page_file, &asked);
     }
     // The simulations leave the section of real repositories as it is.
     let before = fs::read_to_string(&page_file).unwrap_or_default();

@@ -12,6 +12,7 @@ use deadheat_stats::summary::mean;
 use deadheat_stats::welch;
 use deadheat_validation::bars::{Bar, table};
 use deadheat_validation::machine::sitting_facts;
+use deadheat_validation::page::Asked;
 use deadheat_validation::programs::{done, text_of};
 use deadheat_validation::workshop::Workshop;
 use serde_json::Value;
@@ -273,9 +274,9 @@ struct Found {
 }
 
 /// The section of the page: its bars, and what came of every search. `false` when a bar was missed.
-pub fn section(quick: bool) -> (String, bool) {
-    let workshop = Workshop::open("bisect", quick);
-    let repositories = workshop.count(REPOSITORIES.0, REPOSITORIES.1);
+pub fn section(asked: &Asked) -> (String, bool) {
+    let workshop = Workshop::open("bisect", asked.quick);
+    let repositories = asked.races(REPOSITORIES.0, REPOSITORIES.1);
     let mut rows = "| step | by | right | wrong | without an answer | seconds, mean (most) | races or tests |\n\
                     | --- | --- | --- | --- | --- | --- | --- |\n"
         .to_owned();
@@ -322,7 +323,7 @@ pub fn section(quick: bool) -> (String, bool) {
         ));
     }
     let kept = bars.iter().all(|bar| bar.is_kept());
-    let trial = if quick {
+    let trial = if asked.quick {
         "**A quick trial: counts are too small to mean anything.**\n\n"
     } else {
         ""
