@@ -29,7 +29,8 @@ const LEAST_DF: f64 = 4.5;
 /// The intervals of single races are of 95 %, as those of the step.
 const INTERVAL_LEVEL: f64 = 0.05;
 
-/// Bits that a race tells of the culprit on average, in the simulations of `docs/validation/bisect.md`.
+/// Bits that a race tells of the culprit on average, in the simulations of
+/// `docs/validation/bisect.md`.
 const BITS_PER_RACE: f64 = 0.85;
 
 /// The next thing to do.

@@ -344,9 +344,14 @@ impl Sitting<'_> {
                 let seconds = self.sides.seconds() - started;
                 // The one of which nothing is known yet, the newer one where that is both.
                 let is_new = |side: &&usize| !self.is_needed(**side);
-                let blamed = [to, from];
-                let blamed = blamed.iter().find(is_new).unwrap_or(&to);
-                return self.cannot(*blamed, reason, seconds).map(|()| None);
+                let Some(blamed) = [to, from].iter().find(is_new).copied() else {
+                    let request = &self.log.request;
+                    let [older, newer] = [from, to].map(|side| request.short(side));
+                    return Err(Failure::Contender(format!(
+                        "the race of {newer} against {older}: {reason}"
+                    )));
+                };
+                return self.cannot(blamed, reason, seconds).map(|()| None);
             }
         };
         let seconds = self.sides.seconds() - started;

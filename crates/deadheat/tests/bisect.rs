@@ -410,3 +410,17 @@ fn of_several_benchmarks_the_one_that_changed_most_is_searched_by() {
         ("parse", &["sort".to_owned()][..])
     );
 }
+
+#[test]
+fn ends_that_cannot_be_raced_are_an_error_that_names_both() {
+    let mut fake = Fake::new(8, 0.03, 4);
+    fake.crashing = vec![0];
+    let mut log = begun(&fake);
+    let error = go_on(&mut fake, &mut log, NO_LIMITS)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.starts_with("the race of 00000000 against 00000000: "),
+        "{error}"
+    );
+}

@@ -80,7 +80,13 @@ pub struct BisectArgs {
     #[arg(long, value_name = "N", help_heading = "Search")]
     max_races: Option<u32>,
     /// Go on with a search that stopped [default: the last one here]
-    #[arg(long, value_name = "FILE", num_args = 0..=1, help_heading = "Search", conflicts_with = "log")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        num_args = 0..=1,
+        help_heading = "Search",
+        conflicts_with = "log"
+    )]
     pub resume: Option<Option<PathBuf>>,
     /// Tell the story of a search, and race nothing [default: the last one here]
     #[arg(long, value_name = "FILE", num_args = 0..=1, help_heading = "Search")]

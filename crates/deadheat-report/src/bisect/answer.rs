@@ -293,8 +293,8 @@ fn notes(words: &Words<'_>, bisection: &Bisection) -> Vec<Note> {
     if !alike.is_empty() {
         let pair = |(from, to): &(usize, usize)| words.pair((*from, *to));
         notes.push(format!(
-            "The executables of both ends of these ranges are the same bytes, so nothing in them changed the \
-             time: {}.",
+            "The executables of both ends of these ranges are the same bytes, so nothing in them \
+             changed the time: {}.",
             first_of(texts(&alike, &pair), NAMED)
         ));
     }
@@ -310,7 +310,8 @@ fn notes(words: &Words<'_>, bisection: &Bisection) -> Vec<Note> {
                 ),
             };
             notes.push(format!(
-                "Of all benchmarks '{name}' changed most between the ends, and is searched by.{others}"
+                "Of all benchmarks '{name}' changed most between the ends, and is searched \
+                 by.{others}"
             ));
         }
     }

@@ -190,7 +190,8 @@ pub fn was_cut(
         format!("the race of {pair} was cut off; it counts with its {complete}")
     } else {
         format!(
-            "the race of {pair} was cut off with {complete}, which are too few; it is raced anew if it still tells most"
+            "the race of {pair} was cut off with {complete}, which are too few; it is raced anew if \
+             it still tells most"
         )
     }
 }
