@@ -88,6 +88,21 @@ impl AnswerArgs {
         Ok(rules)
     }
 
+    /// Returns true if the command line itself, and not a rules file, asks to fail on this.
+    pub fn asks_to_fail_on(&self, condition: FailOn) -> bool {
+        let asked = self.fails.0.fail_on.iter().flatten();
+        asked.into_iter().any(|one| *one == condition)
+    }
+
+    /// The same with the rules that others asked for.
+    pub fn with_rules_of(self, other: Self) -> Self {
+        Self {
+            config: other.config,
+            no_config: other.no_config,
+            ..self
+        }
+    }
+
     /// The answer these options ask for.
     pub fn answer(&self) -> Answer {
         Answer {

@@ -129,6 +129,14 @@ fn the_commit_that_made_it_slower_is_named_with_what_it_changes() {
         .succeeds()
         .json();
     assert_eq!(again["schema"], "deadheat.bisect-answer/1");
+    let failing = repo
+        .0
+        .run(&["bisect", "--resume", "-q", "--fail-on", "slower"]);
+    assert_eq!(failing.code, Some(1), "{failing:?}");
+    let passing = repo
+        .0
+        .run(&["bisect", "--resume", "-q", "--fail-on", "inconclusive"]);
+    passing.succeeds();
     assert_eq!(again["answer"]["kind"], "commits");
     assert_eq!(
         again["answer"]["commits"],

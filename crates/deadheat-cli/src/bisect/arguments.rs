@@ -155,8 +155,10 @@ impl BisectArgs {
         let design = &self.options.design.0;
         args.options.design.0.budget = design.budget.or(args.options.design.0.budget);
         args.max_races = self.max_races.or(args.max_races);
-        args.options.answer = self.options.answer;
-        args.options.exports = self.options.exports;
+        args.options.answer = self.options.answer.with_rules_of(args.options.answer);
+        if !self.options.exports.reports().is_empty() {
+            args.options.exports = self.options.exports;
+        }
         args.options.quiet = self.options.quiet;
         Ok(args)
     }

@@ -6,19 +6,20 @@ use std::path::Path;
 use deadheat::parts::answer::{Format, to_stdout};
 use deadheat::parts::bisect::{
     self, BisectAnswer, BisectCommit, BisectEvent, BisectLog, BisectPrior, BisectRequest,
-    BisectSearch, Bisection, CommitDetails,
+    BisectSearch, Bisection, CommitDetails, StepEstimate,
 };
 use deadheat::parts::engine::{Interrupts, OsClock, unix_seconds};
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::{
     BisectLogWriter, bisect_log_path, create_bisect_folder, read_bisect_log, set_aside, write_text,
 };
-use deadheat::parts::model::LogRatio;
+use deadheat::parts::model::{Better, LogRatio};
 use deadheat::parts::report::bisect::{
     BisectTextOptions, story, to_bisect_json, to_bisect_markdown, to_bisect_text,
 };
 use deadheat::parts::report::units::counted;
 use deadheat::parts::report::{Glyphs, to_bisect_page};
+use deadheat::parts::settings::FailOn;
 use deadheat::parts::terminal::{self, to_stderr};
 use deadheat_build::{CommitInfo, CommitRange, Interruption, Note, Parents, Recipe, Workshop};
 
@@ -88,7 +89,32 @@ pub fn bisect(mut args: BisectArgs) -> Result<Status, Failure> {
     bisection.commands = commands(&bisection.log, &file);
     bisection.commands.extend(merged(workshop, &bisection.log)?);
     answer(&args, &bisection, &file)?;
-    Ok(Status::Done)
+    Ok(status(&args, &bisection.log))
+}
+
+/// The status of an answer: done, unless the command line asks to fail on it. A step is what a
+/// project that fails on slower candidates looks for here, so rules of a file say nothing.
+fn status(args: &BisectArgs, log: &BisectLog) -> Status {
+    let Some(end) = log.end() else {
+        return Status::Done;
+    };
+    let less_is_better = log.request.judged.better() == Better::Less;
+    let is_worse = |step: StepEstimate| (step.effect.0 > 0.0) == less_is_better;
+    let is_named = matches!(end.answer, BisectAnswer::Commits(_));
+    let holds = |condition| match condition {
+        FailOn::Slower => is_named && end.step.is_some_and(is_worse),
+        FailOn::Inconclusive => matches!(
+            end.answer,
+            BisectAnswer::Open(_) | BisectAnswer::NoSingleStep(_)
+        ),
+        FailOn::NotEquivalent => !matches!(end.answer, BisectAnswer::NoStep(_)),
+    };
+    let asked = |condition: &FailOn| args.options.answer.asks_to_fail_on(*condition);
+    if FailOn::ALL.into_iter().filter(asked).any(holds) {
+        Status::ConditionHolds
+    } else {
+        Status::Done
+    }
 }
 
 /// Returns true if the search came to its answer, and not only to a limit.
