@@ -10,11 +10,11 @@ use deadheat::parts::report::{TextOptions, to_json, to_text};
 use deadheat_testing::runs::{benchmark, contenders, design, function, header, sample};
 
 /// Replicates at most, those that were raced, which is a look of the plan, and blocks of each.
-const MOST: u32 = 88;
-const REPLICATES: u32 = 44;
+const MOST: u32 = 40;
+const REPLICATES: u32 = 31;
 const BLOCKS: u32 = 25;
 
-/// Half of a race of two functions that differ by nothing: no look has ended it.
+/// Most of a race of two functions that differ by nothing: no look has ended it.
 fn race(seed: u64) -> Run {
     let looks = planned_looks(0, MOST, 0.05).expect("looks of a race");
     let both = contenders(["old", "new"], &function(100));
@@ -60,7 +60,7 @@ fn main() {
             .input(race)
             .baseline("analyse", |run| analyse(run, Options::default()));
         suite
-            .benchmark("decide after 44 replicates")
+            .benchmark("decide after 31 replicates")
             .input(race)
             .baseline("decide", |run| {
                 let mut rule = PlannedRule::new(&run.header);
