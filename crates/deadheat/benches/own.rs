@@ -5,7 +5,7 @@
 //! file though it was written later.
 
 use deadheat::parts::analysis::{Options, PlannedRule, analyse, planned_looks};
-use deadheat::parts::model::{Analysis, BlockRecord, Decision, Run, StoppingRule};
+use deadheat::parts::model::{Analysis, BlockRecord, Decision, Design, Run, StoppingRule};
 use deadheat::parts::report::{TextOptions, to_json, to_text};
 use deadheat_testing::runs::{benchmark, contenders, design, function, header, sample};
 
@@ -18,7 +18,11 @@ const BLOCKS: u32 = 25;
 fn race(seed: u64) -> Run {
     let looks = planned_looks(0, MOST, 0.05).expect("looks of a race");
     let both = contenders(["old", "new"], &function(100));
-    let mut run = Run::new(header(design(looks), seed, vec![benchmark("own", both)]));
+    let design = Design {
+        blocks_per_replicate: BLOCKS,
+        ..design(looks)
+    };
+    let mut run = Run::new(header(design, seed, vec![benchmark("own", both)]));
     let mut state = seed;
     let mut scatter = || {
         // Steele, Lea and Flood 2014: one step of SplitMix64.
