@@ -6,6 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
+use common::worker::repository;
 use common::{Finished, Track, wait_until};
 use deadheat_testing::{kill, needs};
 use serde_json::Value;
@@ -202,6 +203,66 @@ fn commits_that_came_by_a_merge_are_one_commit_unless_all_parents_are_asked_for(
     let done = repo.bisect("main~2..main", &["--all-parents"]);
     let text = &done.succeeds().stdout;
     assert!(text.contains("'change 2'"), "{text}");
+}
+
+#[test]
+fn executables_of_the_same_bytes_are_not_raced_and_the_benchmark_that_changed_is_found() {
+    needs!("git");
+    let repo = Repo::new();
+    fs::write(repo.0.path(".gitignore"), "suite\n").unwrap();
+    for number in 0..9 {
+        let rounds = if number >= 6 { 1_500 } else { 1_000 };
+        let source = format!(
+            "#define DEADHEAT_IMPLEMENTATION\n#include <deadheat.h>\n\
+             static uint64_t spin(uint64_t x, int n) {{ for (int i = 0; i < n; i++) {{ x ^= x << 13; x ^= x >> 7; x ^= x << 17; }} return x; }}\n\
+             DEADHEAT_BASELINE(parse, now) {{ deadheat_keep(spin(7, {rounds})); }}\n\
+             DEADHEAT_BASELINE(print, now) {{ deadheat_keep(spin(7, 1000)); }}\n\
+             DEADHEAT_MAIN();\n"
+        );
+        fs::write(repo.0.path("suite.c"), source).unwrap();
+        fs::write(repo.0.path("README"), format!("{number}\n")).unwrap();
+        repo.git(&["add", "--all"]);
+        repo.git(&[
+            "commit",
+            "--quiet",
+            "--message",
+            &format!("change {number}"),
+        ]);
+    }
+    let header = repository().join("include").canonicalize().unwrap();
+    let build = format!("cc -O2 -I '{}' -o suite suite.c", header.display());
+    let words = [
+        "bisect",
+        "HEAD~8..HEAD",
+        "--build",
+        &build,
+        "--exe",
+        "suite",
+    ];
+    let done = repo
+        .0
+        .run(&[&words[..], &["--prior", "diff", "--margin", "5%"]].concat());
+    let text = &done.succeeds().stdout;
+    assert!(
+        text.contains("'change 6'") && text.contains("slower by"),
+        "{text}"
+    );
+    assert!(text.contains("are the same bytes"), "{text}");
+    assert!(
+        text.contains("Of all benchmarks 'parse' changed most"),
+        "{text}"
+    );
+    assert!(text.contains("$ deadheat rev"), "{text}");
+
+    let other = [
+        &words[..],
+        &["--bench", "print", "--margin", "5%", "-q", "--json"],
+    ]
+    .concat();
+    let answer = repo.0.run(&other).succeeds().json();
+    assert_eq!(answer["answer"]["kind"], "no-step", "{answer}");
+    let missing = repo.0.run(&[&words[..], &["--bench", "pars"]].concat());
+    missing.fails_with(2, &[]);
 }
 
 #[test]

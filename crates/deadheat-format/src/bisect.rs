@@ -331,6 +331,29 @@ fn check(event: &BisectEvent, last: usize) -> Result<(), String> {
     if let Some(commit) = commits.iter().find(|commit| **commit > last) {
         return Err(format!("there is no commit {commit}; the last is {last}"));
     }
+    let shares = match event {
+        BisectEvent::Ended(end) => match &end.answer {
+            BisectAnswer::Commits(share) => std::slice::from_ref(share),
+            BisectAnswer::Open(open) => &open.commits,
+            BisectAnswer::NoStep(_) | BisectAnswer::NoSingleStep(_) => &[],
+        },
+        _ => &[],
+    };
+    // GOOD is no culprit.
+    if let Some(share) = shares
+        .iter()
+        .find(|one| one.first == 0 || one.first > one.last)
+    {
+        let CommitShare { first, last, .. } = share;
+        return Err(format!(
+            "commits {first} to {last} are none that can be the culprit"
+        ));
+    }
+    if let BisectEvent::Raced(CommitsRaced { from, to, .. }) = event
+        && from == to
+    {
+        return Err(format!("commit {from} was raced against itself"));
+    }
     let seconds = event.seconds();
     if !(0.0..1e12).contains(&seconds) {
         return Err(format!("{seconds} are no seconds that a step takes"));
@@ -413,6 +436,25 @@ mod tests {
         fs::write(&path, "{\"schema\":\"deadheat.run/1\"}\n").unwrap();
         let error = read_bisect_log(&path).unwrap_err().to_string();
         assert!(error.contains("no record of deadheat bisect"), "{error}");
+    }
+
+    #[test]
+    fn an_answer_that_names_good_is_refused() {
+        let share = |first, last| CommitShare {
+            first,
+            last,
+            probability: 0.97,
+        };
+        let ended = |share| {
+            BisectEvent::Ended(BisectEnd {
+                answer: BisectAnswer::Commits(share),
+                step: None,
+                within: None,
+            })
+        };
+        assert!(check(&ended(share(1, 2)), 2).is_ok());
+        assert!(check(&ended(share(0, 1)), 2).is_err());
+        assert!(check(&ended(share(2, 1)), 2).is_err());
     }
 
     #[test]

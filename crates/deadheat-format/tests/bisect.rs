@@ -10,6 +10,7 @@ use deadheat_model::bisect::{
     OpenReason, OpenSearch, SeveralSteps, StepEstimate,
 };
 use deadheat_model::{LogRatio, Metric};
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 fn share(first: usize, last: usize, probability: f64) -> CommitShare {
@@ -168,6 +169,28 @@ fn every_line_of_a_record_keeps_to_the_schema() {
         let mut odd = line.clone();
         odd["unheard-of"] = json!(1);
         assert!(!validator.is_valid(&odd), "{odd}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_damaged_record_is_read_as_far_as_it_is_whole_or_refused_with_its_file(
+        at in 0.0..1.0_f64,
+        byte: u8,
+    ) {
+        let mut bytes = written().into_bytes();
+        let at = (at * bytes.len() as f64) as usize;
+        bytes[at] = byte;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("search.jsonl");
+        fs::write(&path, &bytes).unwrap();
+        if let Err(error) = read_bisect_log(&path) {
+            prop_assert!(error.to_string().contains("search.jsonl"), "{error}");
+        }
+        fs::write(&path, &bytes[..at]).unwrap();
+        if let Ok(log) = read_bisect_log(&path) {
+            prop_assert!(log.events.len() <= self::log().events.len());
+        }
     }
 }
 

@@ -269,7 +269,11 @@ fn plain_name(name: &str) -> &str {
 
 /// What the complete replicates of a run show of every benchmark.
 fn raced_benchmarks(run: &Run) -> Vec<RacedBenchmark> {
-    let analysis = analyse(run, Options::default());
+    let options = Options {
+        without_figures: true,
+        ..Options::default()
+    };
+    let analysis = analyse(run, options);
     let is_called = |benchmark: &Benchmark| {
         analysis.comparisons.iter().any(|one| {
             let same = one.benchmark == benchmark.name && one.parameters == benchmark.parameters;
