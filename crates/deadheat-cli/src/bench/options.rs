@@ -54,6 +54,9 @@ pub struct BenchOptions {
     /// The commits that the sides were built from; empty where one is none.
     #[arg(skip)]
     pub commits: Vec<Commit>,
+    /// The words that race the same again, where those of this process do not.
+    #[arg(skip)]
+    pub again: Option<Vec<String>>,
     /// What ends a benchmark in place of its verdict.
     #[arg(skip)]
     pub until: Option<Until>,
@@ -171,7 +174,7 @@ impl BenchOptions {
     pub fn race(&self) -> BenchmarkRace {
         let settings = self.rules.seeded();
         BenchmarkRace {
-            command: again(settings.seed()),
+            command: self.again.clone().unwrap_or_else(|| again(settings.seed())),
             program: None,
             shown: self.nocapture,
             placements: placements(settings.placement),

@@ -291,9 +291,9 @@ impl BisectArgs {
     }
 }
 
-/// The words of a race of the two commits around a step, as those of the search: without what only
-/// a search has.
-pub fn as_rev(words: &[String], range: &str) -> Option<String> {
+/// The words of a race of two commits, as those of the search: without what only a search has. `None`
+/// where commands race in folders of commits, as `deadheat rev` cannot have them.
+pub fn as_rev(words: &[String], range: &str) -> Option<Vec<String>> {
     const OWN: [&str; 4] = ["--first-parent", "--all-parents", "--resume", "--log"];
     const OWN_WITH_VALUE: [&str; 5] =
         ["--prior", "--max-races", "--budget", "--html", "--markdown"];
@@ -330,7 +330,7 @@ pub fn as_rev(words: &[String], range: &str) -> Option<String> {
             _ => kept.push(word.clone()),
         }
     }
-    Some(shell_words::join(kept))
+    Some(kept)
 }
 
 /// The words of a search of another range.
@@ -372,7 +372,7 @@ mod tests {
     fn a_race_of_two_commits_keeps_what_is_built_and_raced() {
         let of = |line: &str| {
             let words: Vec<String> = shell_words::split(line).unwrap();
-            as_rev(&words, "a~1..a")
+            as_rev(&words, "a~1..a").map(shell_words::join)
         };
         assert_eq!(
             of("deadheat bisect v1..HEAD --build 'make all' --exe b --budget 5min --bench=sort")

@@ -62,6 +62,7 @@ pub fn bisect(mut args: BisectArgs) -> Result<Status, Failure> {
     });
     let mut sides = Commits {
         commits: commits.collect(),
+        words: log.request.command.clone(),
         workshop,
         recipe: &recipe,
         recipe_options: &args.recipe,
@@ -324,6 +325,7 @@ fn commands(log: &BisectLog, file: &Path) -> Vec<(String, String)> {
                 _ => format!("{}..{}", short(before), short(last)),
             };
             if let Some(rev) = as_rev(&log.request.command, &range) {
+                let rev = shell_words::join(rev);
                 add("races it alone, with all there is to see", rev);
             }
             let raced = log.events.iter().rev().find_map(|event| match event {
@@ -352,7 +354,7 @@ fn commands(log: &BisectLog, file: &Path) -> Vec<(String, String)> {
                 log.request.short(several.to),
             );
             if let Some(rev) = as_rev(&log.request.command, &format!("{from}..{to}")) {
-                add("races the two that differ most", rev);
+                add("races the two that differ most", shell_words::join(rev));
             }
         }
         BisectAnswer::Open(_) => add(

@@ -19,9 +19,10 @@ use deadheat::parts::terminal::{self, to_stderr};
 use deadheat::parts::{LiveProgress, PlanUse, RaceOptions, RaceOutcome, race_commands};
 use deadheat_build::{BuildError, CommitInfo, Note, Recipe, Side, Workshop};
 
+use super::arguments::as_rev;
 use crate::bench::BenchOptions;
 use crate::build_options::RecipeOptions;
-use crate::races::{again, placements};
+use crate::races::placements;
 use crate::rev::{commit, failure, race_sides};
 
 /// The commits of a range, as they are built and raced.
@@ -31,6 +32,8 @@ pub struct Commits<'a> {
     pub recipe_options: &'a RecipeOptions,
     /// By number.
     pub commits: Vec<CommitInfo>,
+    /// The words of the search.
+    pub words: Vec<String>,
     /// What was built in this sitting, held against removal.
     pub built: BTreeMap<usize, Side>,
     pub options: BenchOptions,
@@ -114,7 +117,6 @@ impl Commits<'_> {
         options: &BenchOptions,
     ) -> Result<RaceOutcome, Failure> {
         let settings = options.rules.seeded();
-        let seed = settings.seed();
         let placements = placements(settings.placement);
         let spec = CommandRaceSpec {
             commands: vec![text.to_owned(); 2],
@@ -127,7 +129,7 @@ impl Commits<'_> {
         let plan = spec.plan()?;
         let commits = [old, new].map(|side| side.commit.as_ref().map(commit));
         let race = RaceOptions {
-            command: again(seed),
+            command: Vec::new(),
             save: options.save.clone(),
             folder: PathBuf::new(),
             shown: 2,
@@ -182,6 +184,9 @@ impl BisectSides for Commits<'_> {
         design.budget = race.limit;
         options.read_rules()?;
         options.save = Some(race.file.to_owned());
+        let range = [from, to].map(|side| self.commits[side].short());
+        let again = as_rev(&self.words, &range.join(".."));
+        options.again = Some(again.unwrap_or_default());
         options.until = Some(race.until);
         if let Some(name) = race.benchmark.filter(|_| self.command.is_none()) {
             options.only(plain_name(name));
