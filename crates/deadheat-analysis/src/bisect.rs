@@ -490,6 +490,7 @@ mod tests {
             seconds: 4.0,
             file: "run.jsonl".into(),
             was_cut: false,
+            is_placed: true,
         })
     }
 

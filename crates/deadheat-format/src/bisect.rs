@@ -97,6 +97,7 @@ object! { CommitsRaced {
     seconds,
     file,
     was_cut = "cut": or(false),
+    is_placed = "placed": or(false),
 } }
 
 object! { BisectEnd { answer: inline, step: omit, within: omit, } }

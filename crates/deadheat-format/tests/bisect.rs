@@ -61,6 +61,7 @@ fn log() -> BisectLog {
         seconds: 4.25,
         file: begun.file.clone(),
         was_cut: true,
+        is_placed: true,
     };
     BisectLog {
         request: BisectRequest {

@@ -198,6 +198,8 @@ pub struct CommitsRaced {
     pub file: PathBuf,
     /// True if it was cut off, and counts with the replicates that were complete.
     pub was_cut: bool,
+    /// True if code lay elsewhere in every replicate, so that it speaks of the source.
+    pub is_placed: bool,
 }
 
 /// The end of a search.

@@ -101,6 +101,8 @@ pub struct RacedBenchmark {
     pub replicates: usize,
     /// True if it is called faster or slower.
     pub is_called: bool,
+    /// True if code lay elsewhere in every replicate.
+    pub is_placed: bool,
 }
 
 /// Something to be told to people who look on.
@@ -397,6 +399,7 @@ impl Sitting<'_> {
             seconds,
             file: begun.file.clone(),
             was_cut,
+            is_placed: one.is_placed,
         }))
     }
 }

@@ -79,6 +79,7 @@ impl Fake {
             df: count - 1.0,
             replicates: effects.len(),
             is_called: mean.abs() > 3.0 * se,
+            is_placed: true,
         }
     }
 }

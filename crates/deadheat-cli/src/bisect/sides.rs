@@ -12,7 +12,7 @@ use deadheat::parts::command_race::CommandRaceSpec;
 use deadheat::parts::engine::{Clock as _, Interrupts, OsClock, contents, unix_seconds};
 use deadheat::parts::exit::Failure;
 use deadheat::parts::format::{create_run_folder, default_run_path, read_run};
-use deadheat::parts::model::{Benchmark, Conditions, EndReason, Metric, Run, Verdict};
+use deadheat::parts::model::{Benchmark, Conditions, EndReason, Metric, Run, Scope, Verdict};
 use deadheat::parts::repetition::derived_seed;
 use deadheat::parts::report::{Glyphs, bisect as words};
 use deadheat::parts::terminal::{self, to_stderr};
@@ -279,10 +279,10 @@ fn raced_benchmarks(run: &Run) -> Vec<RacedBenchmark> {
         ..Options::default()
     };
     let analysis = analyse(run, options);
-    let is_called = |benchmark: &Benchmark| {
-        analysis.comparisons.iter().any(|one| {
+    let judged = |benchmark: &Benchmark| {
+        analysis.comparisons.iter().find(|one| {
             let same = one.benchmark == benchmark.name && one.parameters == benchmark.parameters;
-            same && matches!(one.verdict, Some(Verdict::Faster | Verdict::Slower))
+            same && one.candidate.is_some()
         })
     };
     let benchmarks = &run.header.plan.benchmarks;
@@ -298,7 +298,9 @@ fn raced_benchmarks(run: &Run) -> Vec<RacedBenchmark> {
             se: found.se,
             df: found.df,
             replicates: found.replicates,
-            is_called: is_called(benchmark),
+            is_called: judged(benchmark)
+                .is_some_and(|one| matches!(one.verdict, Some(Verdict::Faster | Verdict::Slower))),
+            is_placed: judged(benchmark).is_some_and(|one| one.scope == Scope::Source),
         });
     }
     raced.extend(exact(run, &analysis, &raced));
@@ -332,6 +334,7 @@ fn exact(
             df: (estimate.replicates - 1) as f64,
             replicates: estimate.replicates,
             is_called: estimate.effect.0 != 0.0,
+            is_placed: comparison.scope == Scope::Source,
         })
     });
     found.collect()

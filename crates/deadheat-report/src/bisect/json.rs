@@ -156,6 +156,7 @@ fn races<'i>(bisection: &Bisection, id: &dyn Fn(usize) -> &'i str) -> Json {
                 .with("replicates", raced.replicates)
                 .with("seconds", raced.seconds)
                 .with("cut", raced.was_cut)
+                .with("placed", raced.is_placed)
                 .with("file", raced.file.display().to_string())
                 .with("after", after.map_or(Json::Null, Json::from)),
         )

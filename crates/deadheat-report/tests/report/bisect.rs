@@ -86,6 +86,7 @@ fn raced(from: usize, to: usize) -> BisectEvent {
         seconds: 12.5,
         file: "run.jsonl".into(),
         was_cut: from > 0,
+        is_placed: from > 0,
     })
 }
 
