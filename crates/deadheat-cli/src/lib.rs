@@ -10,6 +10,7 @@ mod clean;
 mod compare;
 mod doctor;
 mod exports;
+mod history;
 mod link;
 mod manual;
 mod merge;

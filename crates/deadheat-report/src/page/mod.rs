@@ -3,9 +3,13 @@
 mod axis;
 mod charts;
 mod data;
+#[cfg(feature = "commands")]
+mod history;
 mod hosts;
 mod html;
 mod overview;
 mod write;
 
+#[cfg(feature = "commands")]
+pub use history::to_history_page;
 pub use write::{to_page, write_page};
