@@ -40,17 +40,6 @@ pub struct HistoryMachine {
     pub cpu: String,
 }
 
-impl HistoryMachine {
-    /// The name it is called by: its own, else that of its processor.
-    pub fn label(&self) -> &str {
-        match (&*self.name, &*self.cpu) {
-            ("", "") => "unknown",
-            ("", cpu) => cpu,
-            (name, _) => name,
-        }
-    }
-}
-
 /// A workload whose levels are followed: the same name with other parameters, or by another metric,
 /// is another series.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -240,4 +229,26 @@ pub struct History {
     pub off_line: usize,
     /// False where there is no git, and commits are ordered by their times.
     pub has_git: bool,
+}
+
+impl History {
+    /// The name of a machine: that of its processor, and of itself where others have the same.
+    pub fn machine(&self, number: usize) -> String {
+        let machine = &self.machines[number];
+        let short = machine.name.get(..8).unwrap_or(&machine.name);
+        let alike = self.machines.iter().filter(|one| one.cpu == machine.cpu);
+        match (&*machine.cpu, short) {
+            ("", "") => "an unknown machine".to_owned(),
+            ("", short) => short.to_owned(),
+            (cpu, "") => cpu.to_owned(),
+            (cpu, _) if alike.count() == 1 => cpu.to_owned(),
+            (cpu, short) => format!("{cpu} ({short})"),
+        }
+    }
+
+    /// The names of some machines.
+    pub fn machines_named(&self, numbers: &[usize]) -> String {
+        let names = numbers.iter().map(|number| self.machine(*number));
+        names.collect::<Vec<_>>().join(", ")
+    }
 }

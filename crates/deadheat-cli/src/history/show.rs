@@ -9,7 +9,7 @@ use deadheat::parts::answer::to_stdout;
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::{read_accepted, write_text};
 use deadheat::parts::history::{Asked, Window, history};
-use deadheat::parts::model::{Day, History, Timeline, TimelineChange};
+use deadheat::parts::model::{Day, History, LogRatio, Timeline, TimelineChange, fraction};
 use deadheat::parts::report::{
     Glyphs, HistoryTextOptions, check_lines, to_history_json, to_history_markdown, to_history_page,
     to_history_text,
@@ -125,6 +125,9 @@ pub struct CheckArgs {
         default_value = "step"
     )]
     fail_on: Vec<Failing>,
+    /// Changes smaller than this do not fail it, as 0.5% [default: any change does]
+    #[arg(long, value_name = "SHARE", value_parser = fraction)]
+    margin: Option<f64>,
     /// Changes for the better fail it, too: they are to be accepted as well
     #[arg(long)]
     both: bool,
@@ -203,7 +206,9 @@ pub fn show(args: &ShowArgs) -> Result<Status, Failure> {
 pub fn check(args: &CheckArgs) -> Result<Status, Failure> {
     let found = args.range.history()?;
     let glyphs = Glyphs::new(terminal::speaks_unicode());
-    let fails = |change: &&TimelineChange| args.both || change.is_worse;
+    let least = LogRatio::from_change(args.margin.unwrap_or(0.0)).0;
+    let fails =
+        |change: &&TimelineChange| (args.both || change.is_worse) && change.effect.0.abs() >= least;
     let mut lines = Vec::new();
     for timeline in &found.timelines {
         let changes = |kind: Failing, all: fn(&Timeline) -> &[TimelineChange]| {

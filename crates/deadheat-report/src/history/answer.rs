@@ -303,12 +303,8 @@ fn of_commits<'a>(timeline: &Timeline, history: &History, glyphs: Glyphs) -> Tab
             one.races.to_string().into(),
         ];
         if many_machines {
-            let names = one
-                .machines
-                .iter()
-                .map(|machine| history.machines[*machine].label());
-            let names: Vec<String> = names.map(|name| escape(name, glyphs)).collect();
-            cells.push(names.join(", ").into());
+            let names = history.machines_named(&one.machines);
+            cells.push(escape(&names, glyphs).into());
         }
         if skips {
             let skipped = (one.skipped > 0).then(|| one.skipped.to_string());

@@ -127,7 +127,7 @@ pub(crate) fn closure(closure: &LoopClosure, history: &History, glyphs: Glyphs) 
         counted(closure.degrees as u64, "degree", "degrees")
     );
     let widened = closure.widened.iter().map(|(machine, factor)| {
-        let name = escape(history.machines[*machine].label(), glyphs);
+        let name = escape(&history.machine(*machine), glyphs);
         format!(
             "those of {name} do not: its errors were {} times too small, and are widened",
             two_digits(*factor)
@@ -169,10 +169,9 @@ pub(crate) fn heading(history: &History, glyphs: Glyphs) -> String {
             counted(one.commits.len() as u64, "commit", "commits"),
         );
     }
-    let machines: Vec<String> = history
-        .machines
-        .iter()
-        .map(|machine| escape(machine.label(), glyphs))
+    let machines = 0..history.machines.len();
+    let machines: Vec<String> = machines
+        .map(|machine| escape(&history.machine(machine), glyphs))
         .collect();
     let machines = match machines.len() {
         0 => String::new(),

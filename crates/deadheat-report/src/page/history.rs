@@ -3,17 +3,19 @@
 //!
 //! Places are in percent of the width, so a curve fits a phone as it fits a wall.
 
+use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
 use deadheat_model::{
-    CommitOrder, Day, History, Timeline, TimelineChange, TimelineCommit, TimelineRace,
+    CommitOrder, Day, History, LogRatio, Timeline, TimelineChange, TimelineCommit, TimelineRace,
 };
 
 use super::html::{Attribute, GLYPHS, Text, foreign, isolated};
 use crate::history::{bisecting, changed, closure, creeping, heading, named, remarks, sized};
 use crate::names::escape;
 use crate::pictures::Axis;
-use crate::units::{Precision, counted, interval};
+use crate::sentences::metric;
+use crate::units::{Precision, counted, interval, spread, two_digits};
 
 const STYLE: &str = include_str!("../../assets/page/page.css");
 const OWN_STYLE: &str = include_str!("../../assets/page/history.css");
@@ -24,6 +26,12 @@ const COLOURS: usize = 6;
 /// Parts of the height above and below the levels, in percent.
 const ABOVE: f64 = 12.0;
 const BELOW: f64 = 10.0;
+
+/// The distance of two steps whose sizes are written beside each other, in percent of the width.
+const APART: f64 = 13.0;
+
+/// The smallest height of an axis, in percent.
+const LEAST_SPAN: f64 = 1.0;
 
 /// The history as one HTML file that needs nothing from any network. `base` leads from the page to
 /// the folder that the paths of runs begin at.
@@ -91,9 +99,9 @@ fn machines(out: &mut dyn Write, history: &History) -> fmt::Result {
         return Ok(());
     }
     out.write_str("<p class=\"machines\">")?;
-    for (number, machine) in history.machines.iter().enumerate() {
+    for number in 0..history.machines.len() {
         let colour = number % COLOURS;
-        let label = foreign(machine.label());
+        let label = foreign(&history.machine(number));
         write!(out, "<span class=\"m{colour}\"><i></i>{label}</span>")?;
     }
     out.write_str("</p>")
@@ -151,7 +159,7 @@ impl Series<'_> {
             "<section class=\"series\" id=\"s{number}\" aria-labelledby=\"t{number}\">\
              <h2 id=\"t{number}\">{}</h2><p class=\"quiet\">{} of {}, {}</p>",
             foreign(&timeline.series.name()),
-            Text(escape(timeline.series.metric.name(), GLYPHS)),
+            Text(escape(&metric(&timeline.series.metric, GLYPHS), GLYPHS)),
             counted(timeline.commits.len() as u64, "commit", "commits"),
             counted(timeline.races.len() as u64, "race", "races"),
         )?;
@@ -205,8 +213,10 @@ impl Series<'_> {
                 line(out, "to-next", (x(place), from), (x(place + 1.0), to))?;
             }
         }
-        for step in &self.timeline.steps {
-            self.mark(out, x(step.to as f64 - 0.5), step)?;
+        let named = self.steps_named(&x);
+        for (number, step) in self.timeline.steps.iter().enumerate() {
+            let at = x(step.to as f64 - 0.5);
+            mark(out, at, step, named.contains(&number))?;
         }
         for (place, one) in commits.iter().enumerate() {
             if one.accepted.is_some() {
@@ -244,7 +254,8 @@ impl Series<'_> {
             low = low.min(percent(one.low.change()).max(low - reach));
             high = high.max(percent(one.high.change()).min(high + reach));
         }
-        let beside = ((high - low) * 0.05).max(0.05);
+        // Noise alone should not look like mountains.
+        let beside = ((high - low) * 0.05).max(0.5 * (LEAST_SPAN - high + low));
         Axis::changes((low - beside, high + beside), "")
     }
 
@@ -252,7 +263,7 @@ impl Series<'_> {
     /// their first, and commits to the first commit.
     fn plateaus(&self) -> Vec<((usize, usize), f64)> {
         let timeline = self.timeline;
-        let mut shifts: std::collections::BTreeMap<usize, (f64, f64)> = Default::default();
+        let mut shifts: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
         for flat in &timeline.plateaus {
             for one in &timeline.commits[flat.first..=flat.last] {
                 let (sum, count) = shifts.entry(one.part).or_default();
@@ -262,27 +273,31 @@ impl Series<'_> {
         let placed = timeline.plateaus.iter().map(|flat| {
             let part = timeline.commits[flat.first].part;
             let (sum, count) = shifts[&part];
-            let level = deadheat_model::LogRatio(flat.level.0 + sum / count);
+            let level = LogRatio(flat.level.0 + sum / count);
             ((flat.first, flat.last), percent(level.change()))
         });
         placed.collect()
     }
 
-    fn mark(&self, out: &mut dyn Write, at: f64, step: &TimelineChange) -> fmt::Result {
-        let class = if step.is_worse { "step" } else { "step better" };
-        line(out, class, (at, ABOVE * 0.7), (at, 100.0 - BELOW))?;
-        let size = Precision::of(Some(&step.interval)).signed(step.effect.change(), GLYPHS);
-        let anchor = match at {
-            ..8.0 => "start",
-            92.0.. => "end",
-            _ => "middle",
-        };
-        write!(
-            out,
-            "<text class=\"{class}\" x=\"{at:.2}%\" y=\"4%\" dy=\".32em\" \
-             text-anchor=\"{anchor}\">{}</text>",
-            Text(size)
-        )
+    /// The steps that have room for their size, the largest first.
+    fn steps_named(&self, x: &dyn Fn(f64) -> f64) -> Vec<usize> {
+        let steps = &self.timeline.steps;
+        let mut largest: Vec<usize> = (0..steps.len()).collect();
+        largest.sort_by(|a, b| {
+            let [a, b] = [a, b].map(|number| steps[*number].effect.0.abs());
+            b.total_cmp(&a)
+        });
+        let mut named: Vec<usize> = Vec::new();
+        for number in largest {
+            let at = |number: usize| x(steps[number].to as f64 - 0.5);
+            if named
+                .iter()
+                .all(|other| (at(*other) - at(number)).abs() >= APART)
+            {
+                named.push(number);
+            }
+        }
+        named
     }
 
     /// A commit with its interval; its words appear where it is pointed at.
@@ -377,8 +392,6 @@ impl Series<'_> {
         )?;
         for (place, one) in self.timeline.commits.iter().enumerate() {
             let (level, range) = level_of(one);
-            let machines = one.machines.iter();
-            let machines = machines.map(|machine| history.machines[*machine].label());
             let unknown = if one.order == CommitOrder::ByTime && history.has_git {
                 "?"
             } else {
@@ -394,7 +407,7 @@ impl Series<'_> {
                 Text(level),
                 Text(range),
                 one.races,
-                foreign(&machines.collect::<Vec<_>>().join(", ")),
+                foreign(&history.machines_named(&one.machines)),
                 one.skipped,
                 date.map_or_else(String::new, |day| day.to_string()),
                 foreign(&one.commit.subject),
@@ -416,7 +429,6 @@ impl Series<'_> {
                 Some(place) => self.timeline.commits[place].commit.short(),
                 None => "elsewhere",
             });
-            let machine = &self.history.machines[race.machine];
             write!(
                 out,
                 "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td>\
@@ -424,11 +436,8 @@ impl Series<'_> {
                 foreign(from),
                 foreign(to),
                 Text(Precision::of(None).signed(race.effect.change(), GLYPHS)),
-                Text(crate::units::spread(
-                    deadheat_model::LogRatio(race.se),
-                    GLYPHS
-                )),
-                foreign(machine.label()),
+                Text(spread(LogRatio(race.se), GLYPHS)),
+                foreign(&self.history.machine(race.machine)),
             )?;
             self.run(out, race)?;
             out.write_str("</td></tr>")?;
@@ -453,6 +462,28 @@ impl Series<'_> {
             Attribute(encoded(&target))
         )
     }
+}
+
+/// A step, with its size where there is room.
+fn mark(out: &mut dyn Write, at: f64, step: &TimelineChange, is_named: bool) -> fmt::Result {
+    let class = if step.is_worse { "step" } else { "step better" };
+    line(out, class, (at, ABOVE * 0.7), (at, 100.0 - BELOW))?;
+    if !is_named {
+        return Ok(());
+    }
+    let change = step.effect.change();
+    let anchor = match at {
+        ..8.0 => "start",
+        92.0.. => "end",
+        _ => "middle",
+    };
+    write!(
+        out,
+        "<text class=\"{class}\" x=\"{at:.2}%\" y=\"4%\" dy=\".32em\" \
+         text-anchor=\"{anchor}\">{}{} %</text>",
+        GLYPHS.sign(change),
+        two_digits(percent(change.abs()))
+    )
 }
 
 /// A path as a URL has it.
