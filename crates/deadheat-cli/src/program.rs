@@ -48,7 +48,7 @@ enum Command {
     /// Make one run of the parts that several machines raced, and answer
     #[command(after_help = merge::EXAMPLES)]
     Merge(Box<merge::MergeArgs>),
-    /// Follow benchmarks over commits: levels, steps and creep, from the races between commits
+    /// Follow benchmarks over commits: their levels, steps and creep
     #[command(after_help = history::EXAMPLES)]
     History(Box<history::HistoryArgs>),
     /// Look at this machine: what disturbs measurements, by how much, and what mends it

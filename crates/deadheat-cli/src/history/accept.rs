@@ -5,7 +5,7 @@ use deadheat::parts::answer::to_stdout;
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::{Accepted, HistoryIndex, read_accepted, write_accepted};
 
-use super::command::{IndexArgs, shown};
+use super::index::{IndexArgs, shown};
 use super::repository::{LineArgs, Repository};
 
 /// Shown at the end of `deadheat history accept --help`.

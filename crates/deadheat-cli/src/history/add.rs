@@ -12,7 +12,7 @@ use deadheat::parts::report::units::counted;
 use deadheat::parts::terminal::to_stderr;
 use deadheat_build::Revisions;
 
-use super::command::{IndexArgs, shown};
+use super::index::{IndexArgs, shown};
 use super::repository::{LineArgs, Repository, range};
 
 /// Shown at the end of `deadheat history add --help`.

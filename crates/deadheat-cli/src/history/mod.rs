@@ -4,6 +4,7 @@
 mod accept;
 mod add;
 mod command;
+mod index;
 mod repository;
 mod show;
 

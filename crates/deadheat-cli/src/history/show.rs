@@ -17,7 +17,7 @@ use deadheat::parts::report::{
 use deadheat::parts::settings::Color;
 use deadheat::parts::terminal;
 
-use super::command::{IndexArgs, shown};
+use super::index::{IndexArgs, shown};
 use super::repository::{LineArgs, Repository};
 use crate::clean::age;
 use crate::options::color;
