@@ -429,6 +429,8 @@ pub struct CommandBuild {
     pub command: String,
     /// Paths below that folder.
     pub executables: Vec<PathBuf>,
+    /// True where commands race in the folder, so that no executable need be named.
+    pub is_for_commands: bool,
     /// Variables of the environment that are set.
     pub variables: Variables,
 }
@@ -436,7 +438,7 @@ pub struct CommandBuild {
 impl CommandBuild {
     /// Finds fault before anything is built.
     pub(crate) fn check(&self, repository: &Repository<'_>) -> Result<(), BuildError> {
-        if self.executables.is_empty() {
+        if self.executables.is_empty() && !self.is_for_commands {
             return Err(BuildError::NoExe(self.command.clone()));
         }
         for path in &self.executables {

@@ -15,6 +15,7 @@ fn recipe() -> Recipe {
         command: format!("test ! -e broken || exit 3\n{SCRIPT}"),
         executables: vec![PathBuf::from("out/program")],
         variables: Vec::new(),
+        is_for_commands: false,
     })
 }
 

@@ -2,12 +2,88 @@
 //! which ways where these are two.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use clap::{Args, Parser};
 use deadheat::parts::exit::Failure;
-use deadheat_build::{BenchesFrom, CargoBuild, Revisions, Variables};
+use deadheat::parts::model::Harness;
+use deadheat_build::{
+    BenchesFrom, CargoBuild, CommandBuild, GoBuild, PytestBuild, Recipe, Revisions, Variables,
+};
 
+use crate::bench::BenchOptions;
 use crate::cargo_arguments::{Arguments, Bench};
+use crate::pytest_options::PytestOptions;
+
+/// What is built of a commit: by a command, by Go or by pip; by cargo where none of them is asked
+/// for.
+#[derive(Debug, Args)]
+pub struct RecipeOptions {
+    /// Build by this command, run by 'sh -c' in this folder of each commit [default: cargo bench
+    /// --no-run]
+    #[arg(
+        long,
+        value_name = "CMD",
+        help_heading = "Build",
+        conflicts_with = "cargo"
+    )]
+    pub build: Option<String>,
+    /// An executable with benchmarks that --build makes (may be repeated)
+    #[arg(long, value_name = "PATH", help_heading = "Build", requires = "build")]
+    pub exe: Vec<PathBuf>,
+    /// Build the test executable of this package of Go, and race its benchmarks (may be repeated)
+    #[arg(
+        long,
+        value_name = "PACKAGE",
+        help_heading = "Build",
+        conflicts_with = "build"
+    )]
+    go: Vec<String>,
+    #[command(flatten)]
+    pub suite: PytestOptions,
+}
+
+impl RecipeOptions {
+    /// The way to build a side with these variables of the environment, by `command` in place of
+    /// --build if there is one; `None` where cargo builds it.
+    pub fn recipe(
+        &self,
+        command: Option<&str>,
+        variables: Variables,
+    ) -> Result<Option<Recipe>, Failure> {
+        if let Some(build) = self.suite.build()? {
+            return Ok(Some(Recipe::Pytest(PytestBuild { variables, ..build })));
+        }
+        if !self.go.is_empty() {
+            return Ok(Some(Recipe::Go(GoBuild {
+                packages: self.go.clone(),
+                variables,
+            })));
+        }
+        let command = command.or(self.build.as_deref());
+        Ok(command.map(|command| {
+            Recipe::Command(CommandBuild {
+                command: command.to_owned(),
+                executables: self.exe.clone(),
+                is_for_commands: false,
+                variables,
+            })
+        }))
+    }
+
+    /// The arguments of the executables, where not cargo builds them: these words behind `--`.
+    pub fn arguments(&self, words: &[OsString], options: &mut BenchOptions) -> Vec<String> {
+        if !self.go.is_empty() {
+            options.harness.get_or_insert(Harness::Go);
+            let words = words.iter().map(|word| word.to_string_lossy());
+            return words.map(Into::into).collect();
+        }
+        if self.suite.is_asked_for() {
+            return self.suite.arguments(words);
+        }
+        Vec::new()
+    }
+}
 
 /// Options of builds, for `deadheat rev` and `cargo deadheat` alike.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]

@@ -85,6 +85,14 @@ impl ExportArgs {
         }
     }
 
+    /// Refuses all files but the reports.
+    pub fn refuse_exports(&self, why: &str) -> Result<(), Failure> {
+        match self.given().next() {
+            Some((flag, ..)) => Err(Failure::Usage(format!("{flag}: {why}"))),
+            None => Ok(()),
+        }
+    }
+
     /// Refuses all files, where there is no answer to write.
     pub fn refuse(&self, why: &str) -> Result<(), Failure> {
         let flag = self.given().next().map(|(flag, ..)| flag);

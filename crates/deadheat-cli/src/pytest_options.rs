@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use deadheat::parts::exit::Failure;
-use deadheat_build::{BuildError, PytestBuild, PythonPackage, Sides};
+use deadheat_build::{BuildError, PytestBuild, PythonPackage, Side};
 
 /// The variable that names the package `deadheat` for Python: a folder, or a wheel.
 const PACKAGE: &str = "DEADHEAT_PYTHON_PACKAGE";
@@ -44,6 +44,11 @@ pub struct PytestOptions {
 }
 
 impl PytestOptions {
+    /// Returns true where a suite of pytest is raced.
+    pub fn is_asked_for(&self) -> bool {
+        !self.pytest.is_empty()
+    }
+
     /// The way to build both sides; `None` where no suite of pytest is raced.
     pub fn build(&self) -> Result<Option<PytestBuild>, Failure> {
         if self.pytest.is_empty() {
@@ -68,8 +73,8 @@ impl PytestOptions {
     }
 
     /// Finds fault with a path that a side lacks.
-    pub fn check(&self, sides: &Sides) -> Result<(), BuildError> {
-        for side in [&sides.baseline, &sides.candidate] {
+    pub fn check(&self, sides: &[&Side]) -> Result<(), BuildError> {
+        for side in sides {
             let suite = side.executables.first();
             let folder = suite.and_then(|suite| suite.directory.clone());
             for path in &self.pytest {

@@ -1,25 +1,24 @@
 //! `deadheat rev` and `cargo deadheat BASE`: race git revisions.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser};
 use deadheat::parts::RaceOutcome;
 use deadheat::parts::answer::to_stdout;
 use deadheat::parts::engine::Interrupts;
 use deadheat::parts::exit::{Failure, Status};
-use deadheat::parts::model::{Commit, Harness, Program};
+use deadheat::parts::model::{Commit, Program};
 use deadheat::parts::pairing::Target;
 use deadheat::parts::terminal::to_stderr;
 use deadheat_build::{
-    BenchesFrom, BuildError, CargoBuild, CommandBuild, CommitInfo, Fault, GoBuild, Interruption,
-    PytestBuild, Recipe, Request, Revisions, Side, Sides, build,
+    BenchesFrom, BuildError, CargoBuild, CommitInfo, Fault, Interruption, Recipe, Request,
+    Revisions, Side, Sides, build,
 };
 
 use crate::bench::{BenchOptions, Entrants, race, race_silently};
-use crate::build_options::BuildOptions;
+use crate::build_options::{BuildOptions, RecipeOptions};
 use crate::cargo_arguments::{Arguments, Bench};
-use crate::pytest_options::PytestOptions;
+use crate::history_index::KeepArgs;
 
 /// Shown at the end of `deadheat rev --help`.
 pub const EXAMPLES: &str = "\
@@ -41,34 +40,13 @@ pub struct RevArgs {
     #[arg(value_name = "BASE[..HEAD]")]
     revisions: String,
 
-    /// Build both sides by this command, run by 'sh -c' in this folder of each [default: cargo
-    /// bench --no-run]
-    #[arg(
-        long,
-        value_name = "CMD",
-        help_heading = "Build",
-        conflicts_with = "cargo"
-    )]
-    build: Option<String>,
-    /// An executable with benchmarks that --build makes (may be repeated)
-    #[arg(long, value_name = "PATH", help_heading = "Build", requires = "build")]
-    exe: Vec<PathBuf>,
+    #[command(flatten)]
+    recipe: RecipeOptions,
     /// Build the candidate by this command, in place of --build
     #[arg(long, value_name = "CMD", help_heading = "Build", requires = "build")]
     cand_build: Option<String>,
     #[command(flatten)]
     ways: BuildOptions,
-    /// Build the test executable of this package of Go on both sides, and race its benchmarks (may
-    /// be repeated)
-    #[arg(
-        long,
-        value_name = "PACKAGE",
-        help_heading = "Build",
-        conflicts_with = "build"
-    )]
-    go: Vec<String>,
-    #[command(flatten)]
-    suite: PytestOptions,
     /// Build both sides, tell where the executables are, and race nothing
     #[arg(long, help_heading = "Build")]
     no_run: bool,
@@ -76,6 +54,8 @@ pub struct RevArgs {
     /// Parts of the names of benchmarks that are meant [default: all]
     #[arg(value_name = "FILTER")]
     filters: Vec<String>,
+    #[command(flatten)]
+    keep: KeepArgs,
     #[command(flatten)]
     pub options: BenchOptions,
 
@@ -88,6 +68,7 @@ pub struct RevArgs {
 /// Builds and races.
 pub fn rev(mut args: RevArgs) -> Result<Status, Failure> {
     args.options.filters = std::mem::take(&mut args.filters);
+    args.options.history = args.keep.history;
     args.options.read_rules()?;
     let Some(recipes) = args.recipes()? else {
         return args.cargo_race()?.race();
@@ -98,20 +79,15 @@ pub fn rev(mut args: RevArgs) -> Result<Status, Failure> {
              with --build, --cand-build say what differs"
         )));
     }
-    let mut arguments = Vec::new();
-    if !args.go.is_empty() {
-        args.options.harness.get_or_insert(Harness::Go);
-        let words = args.cargo.iter().map(|word| word.to_string_lossy());
-        arguments = words.map(Into::into).collect();
-    }
+    let arguments = args.recipe.arguments(&args.cargo, &mut args.options);
     let is_pytest = matches!(recipes, [Recipe::Pytest(_), _]);
-    if is_pytest {
-        arguments = args.suite.arguments(&args.cargo);
-    }
     let revisions = parsed(&args.revisions)?;
     let sides = built(&revisions, &recipes, BenchesFrom::Own, "")?;
     if is_pytest {
-        args.suite.check(&sides).map_err(failure)?;
+        args.recipe
+            .suite
+            .check(&[&sides.baseline, &sides.candidate])
+            .map_err(failure)?;
     }
     let ways = args.ways.in_words(args.cand_build.as_deref());
     let options = (!args.no_run).then_some(args.options);
@@ -122,55 +98,13 @@ impl RevArgs {
     /// The ways to build both sides without cargo; `None` where cargo builds them.
     fn recipes(&self) -> Result<Option<[Recipe; 2]>, Failure> {
         let [base, cand] = self.ways.variables();
-        if let Some(build) = self.suite.build()? {
-            return Ok(Some([base, cand].map(|variables| {
-                Recipe::Pytest(PytestBuild {
-                    variables,
-                    ..build.clone()
-                })
-            })));
-        }
-        if !self.go.is_empty() {
-            let packages = || self.go.clone();
-            return Ok(Some([base, cand].map(|variables| {
-                Recipe::Go(GoBuild {
-                    packages: packages(),
-                    variables,
-                })
-            })));
-        }
-        let Some(command) = &self.build else {
-            return Ok(None);
-        };
-        let own = self.cand_build.as_ref().unwrap_or(command);
-        let commands = [(command, base), (own, cand)];
-        Ok(Some(commands.map(|(command, variables)| {
-            Recipe::Command(CommandBuild {
-                command: command.clone(),
-                executables: self.exe.clone(),
-                variables,
-            })
-        })))
+        let base = self.recipe.recipe(None, base)?;
+        let cand = self.recipe.recipe(self.cand_build.as_deref(), cand)?;
+        Ok(base.zip(cand).map(|(base, cand)| [base, cand]))
     }
 
     fn cargo_race(self) -> Result<CargoRace, Failure> {
-        let bench = match Arguments::read(&self.cargo) {
-            Arguments::Bench(bench) => bench,
-            Arguments::Stray(word) => return Err(stray(&word)),
-            Arguments::Help | Arguments::Version => {
-                return Err(Failure::Usage(
-                    "options behind `--` are those of `cargo bench` that say what is built; see \
-                     `cargo bench --help`"
-                        .to_owned(),
-                ));
-            }
-        };
-        let race = bench.race.first().map(|word| word.to_string_lossy());
-        let ours = bench.ways.first().map(|word| word.to_string_lossy());
-        let others = race.as_deref().or(ours.as_deref());
-        if let Some(word) = bench.base.as_deref().or(others) {
-            return Err(stray(word));
-        }
+        let bench = of_cargo(&self.cargo)?;
         Ok(CargoRace {
             cargo: "cargo".into(),
             revisions: parsed(&self.revisions)?,
@@ -180,6 +114,53 @@ impl RevArgs {
             hint: "",
         })
     }
+}
+
+/// Options of `cargo bench` behind `--` that say what is built.
+fn of_cargo(words: &[OsString]) -> Result<Bench, Failure> {
+    let bench = match Arguments::read(words) {
+        Arguments::Bench(bench) => bench,
+        Arguments::Stray(word) => return Err(stray(&word)),
+        Arguments::Help | Arguments::Version => {
+            return Err(Failure::Usage(
+                "options behind `--` are those of `cargo bench` that say what is built; see \
+                 `cargo bench --help`"
+                    .to_owned(),
+            ));
+        }
+    };
+    let race = bench.race.first().map(|word| word.to_string_lossy());
+    let ours = bench.ways.first().map(|word| word.to_string_lossy());
+    let others = race.as_deref().or(ours.as_deref());
+    if let Some(word) = bench.base.as_deref().or(others) {
+        return Err(stray(word));
+    }
+    Ok(bench)
+}
+
+/// The build of a commit by cargo, by these options behind `--`.
+pub fn cargo_build(words: &[OsString]) -> Result<CargoBuild, Failure> {
+    in_both("cargo".into(), of_cargo(words)?)
+}
+
+/// The build by cargo that both sides have in common.
+fn in_both(cargo: OsString, bench: Bench) -> Result<CargoBuild, Failure> {
+    if bench.message_format {
+        return Err(Failure::Usage(
+            "--message-format: what cargo says to programs is read here; leave it out".to_owned(),
+        ));
+    }
+    let program = std::env::current_exe()
+        .map_err(|problem| Failure::Internal(format!("deadheat cannot find itself: {problem}")))?;
+    Ok(CargoBuild {
+        cargo,
+        program,
+        arguments: bench.building,
+        target_dir: bench.target_dir,
+        metadata: bench.metadata,
+        toolchain: None,
+        variables: Vec::new(),
+    })
 }
 
 fn stray(word: &str) -> Failure {
@@ -199,6 +180,8 @@ struct RaceArgs {
     /// Parts of the names of benchmarks that are meant [default: all]
     #[arg(value_name = "FILTER")]
     filters: Vec<String>,
+    #[command(flatten)]
+    keep: KeepArgs,
     #[command(flatten)]
     options: BenchOptions,
 }
@@ -226,6 +209,7 @@ impl CargoRace {
         let name = OsString::from("cargo deadheat BASE");
         let mut race = RaceArgs::parse_from(std::iter::once(&name).chain(&bench.race));
         race.options.filters = race.filters;
+        race.options.history = race.keep.history;
         race.options.read_rules()?;
         Ok(Self {
             cargo,
@@ -245,24 +229,7 @@ impl CargoRace {
 
     /// Builds and races.
     pub fn race(self) -> Result<Status, Failure> {
-        if self.bench.message_format {
-            return Err(Failure::Usage(
-                "--message-format: what cargo says to programs is read here; leave it out"
-                    .to_owned(),
-            ));
-        }
-        let program = std::env::current_exe().map_err(|problem| {
-            Failure::Internal(format!("deadheat cannot find itself: {problem}"))
-        })?;
-        let both = CargoBuild {
-            cargo: self.cargo,
-            program,
-            arguments: self.bench.building,
-            target_dir: self.bench.target_dir,
-            metadata: self.bench.metadata,
-            toolchain: None,
-            variables: Vec::new(),
-        };
+        let both = in_both(self.cargo, self.bench)?;
         let recipes = self.ways.cargo_builds(&both)?.map(Recipe::Cargo);
         let benches = self.ways.benches(&self.revisions)?;
         let sides = built(&self.revisions, &recipes, benches, self.hint)?;
@@ -282,6 +249,13 @@ fn raced(
         Some(options) => {
             let both = [&sides.baseline, &sides.candidate];
             let (entrants, options) = ready(both, ways, arguments, options);
+            if options.history && options.commits.is_empty() {
+                return Err(Failure::Usage(
+                    "--history: a side is no commit, or is built in a way of its own; race two \
+                     commits, or commit what is changed"
+                        .to_owned(),
+                ));
+            }
             race(&entrants, &options)
         }
         None => {
@@ -293,10 +267,6 @@ fn raced(
 
 /// Races what the options select of two sides that were built, and answers nothing: one race of a
 /// history or of a search.
-#[expect(
-    dead_code,
-    reason = "histories and searches come with the next commits"
-)]
 pub fn race_sides(
     sides: [&Side; 2],
     ways: Vec<String>,

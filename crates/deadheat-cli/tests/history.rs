@@ -10,11 +10,11 @@ use std::process::Command;
 use common::{Finished, Track, said, says, wait_until};
 use deadheat::parts::format::RunFileWriter;
 use deadheat::parts::model::{BlockRecord, Commit, EndReason, Environment, RecordSink, RunHeader};
-use deadheat_testing::needs;
 use deadheat_testing::random::Stream;
 use deadheat_testing::runs::{
     benchmark, contenders, design, ended, function, header, one_look, sample,
 };
+use deadheat_testing::{kill, needs};
 use serde_json::Value;
 
 /// Replicates of a race.
@@ -121,6 +121,38 @@ impl Repository {
         self.run(&["show", "--json"]).succeeds().json()
     }
 }
+
+/// A repository of a C program whose benchmark goes through so many bytes, one commit for each; it
+/// does not compile where there are none.
+fn compiled(bytes: &[usize]) -> Repository {
+    let mut repository = Repository::new(0);
+    let header = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include/deadheat.h");
+    fs::copy(header, repository.track.path("deadheat.h")).unwrap();
+    fs::write(repository.track.path(".gitignore"), "out\n").unwrap();
+    for bytes in bytes {
+        let limit = match bytes {
+            0 => "no number".to_owned(),
+            bytes => bytes.to_string(),
+        };
+        let program = format!(
+            "#define DEADHEAT_IMPLEMENTATION\n#include <deadheat.h>\nstatic char text[65536];\n\
+             DEADHEAT_BENCHMARK(scan) {{ unsigned sum = 5381; \
+             for (int at = 0; at < {limit}; at++) sum = sum * 33 + text[at]; deadheat_keep(sum); }}\n\
+             DEADHEAT_MAIN();\n"
+        );
+        fs::write(repository.track.path("bench.c"), program).unwrap();
+        repository.git(&["add", "--all"]);
+        repository.commit();
+    }
+    repository
+}
+
+const BUILD: [&str; 4] = [
+    "--build",
+    "cc -O2 -I. -pthread bench.c -o out",
+    "--exe",
+    "out",
+];
 
 fn header_of(commits: Vec<Commit>, machine: &str, seed: u64) -> RunHeader {
     let both = contenders(["old", "new"], &function(10));
@@ -604,4 +636,83 @@ fn the_page_holds_the_curve_the_step_and_the_files_and_no_script() {
     assert_eq!(page.matches("<circle").count(), 12);
     let nowhere = repository.run(&["page", "--html", "missing/history.html"]);
     assert_eq!(nowhere.code, Some(2), "{nowhere:?}");
+}
+
+#[test]
+fn a_range_is_raced_around_a_commit_that_does_not_build_and_only_once() {
+    needs!("git");
+    let repository = compiled(&[20_000, 20_000, 0, 30_000, 30_000]);
+    let extend = [
+        "extend",
+        "HEAD~4..HEAD",
+        "--max-replicates",
+        "6",
+        "--max-span",
+        "2",
+    ];
+    let first = repository.run(&[&extend[..], &BUILD].concat());
+    let broken = &repository.commits[2][..8];
+    says(
+        &first,
+        0,
+        &[
+            "5 links raced",
+            &format!("stepped around {broken}"),
+            "0 left",
+        ],
+    );
+    assert!(
+        first.stderr.contains("links are laid around it"),
+        "{}",
+        first.stderr
+    );
+    let shown = repository.show();
+    let steps = shown["benchmarks"][0]["steps"].as_array().unwrap();
+    assert_eq!(steps.len(), 1, "{steps:?}");
+    assert_eq!(steps[0]["to"], repository.commits[3]);
+    assert_eq!(steps[0]["worse"], true);
+    // What is changed and not committed has no part in it.
+    fs::write(repository.track.path("bench.c"), "no program").unwrap();
+    let again = repository.run(&[&extend[..], &BUILD, &["--margin", "20%"]].concat());
+    says(&again, 0, &["0 links raced, 5 known before"]);
+    assert!(
+        again.stderr.contains("uncommitted stays out"),
+        "{}",
+        again.stderr
+    );
+}
+
+#[test]
+fn an_interrupted_range_keeps_what_was_raced_and_goes_on() {
+    needs!("git");
+    let repository = compiled(&[20_000, 21_000, 22_000, 23_000]);
+    let extend = [&["history", "extend", "HEAD~3..HEAD"][..], &BUILD].concat();
+    let child = repository.track.start(&extend);
+    let index = repository.track.path(".deadheat/history.sqlite");
+    wait_until("a race is in the index", || {
+        let shown = repository.run(&["show", "--json"]);
+        index.exists() && shown.code == Some(0) && shown.json()["index"]["runs"] != 0
+    });
+    assert!(kill(&["-INT", &child.id().to_string()]));
+    let done = Finished::from(child.wait_with_output().unwrap());
+    says(&done, 130, &["the same command goes on"]);
+    let kept = repository.show()["index"]["runs"].as_u64().unwrap();
+    let rest = repository.track.run(&extend);
+    says(&rest, 0, &["known before, 0 left"]);
+    assert!(repository.show()["index"]["runs"].as_u64().unwrap() > kept);
+}
+
+#[test]
+fn a_race_of_two_commits_is_added_when_it_is_asked_for() {
+    needs!("git");
+    let repository = compiled(&[20_000, 30_000]);
+    let race = ["rev", "HEAD~1..HEAD", "--history", "--max-replicates", "6"];
+    let done = repository.track.run(&[&race[..], &BUILD].concat());
+    let done = done.succeeds();
+    assert!(done.stderr.contains("1 run added"), "{}", done.stderr);
+    assert_eq!(repository.show()["index"]["runs"], 1);
+    fs::write(repository.track.path("bench.c"), "int main;").unwrap();
+    let dirty = ["rev", "HEAD", "--history"];
+    let done = repository.track.run(&[&dirty[..], &BUILD].concat());
+    assert_ne!(done.code, Some(0), "{done:?}");
 }

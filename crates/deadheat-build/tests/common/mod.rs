@@ -107,6 +107,7 @@ impl Repo {
         let recipe = Recipe::Command(CommandBuild {
             command: command.to_owned(),
             executables: executables.iter().map(PathBuf::from).collect(),
+            is_for_commands: false,
             variables: Vec::new(),
         });
         let request = Request {

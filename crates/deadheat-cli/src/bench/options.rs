@@ -54,6 +54,9 @@ pub struct BenchOptions {
     /// The commits that the sides were built from; empty where one is none.
     #[arg(skip)]
     pub commits: Vec<Commit>,
+    /// True where the run is added to the index of a history.
+    #[arg(skip)]
+    pub history: bool,
     /// What ends a benchmark in place of its verdict.
     #[arg(skip)]
     pub until: Option<Until>,
@@ -108,6 +111,13 @@ impl BenchOptions {
         };
         self.rules = self.answer.read_rules(&self.design.0, asked)?;
         Ok(())
+    }
+
+    /// Narrows the selection to the benchmark of this name.
+    pub fn only(&mut self, name: &str) {
+        self.filters = vec![name.to_owned()];
+        self.skip.clear();
+        self.exact = true;
     }
 
     /// Which benchmarks are meant.

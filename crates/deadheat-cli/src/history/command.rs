@@ -3,12 +3,13 @@
 use clap::{Args, Subcommand};
 use deadheat::parts::exit::{Failure, Status};
 
-use super::{accept, add, show};
+use super::{accept, add, extend, show};
 
 /// Shown at the end of `deadheat history --help`.
 pub const EXAMPLES: &str = "\
 Examples:
   deadheat rev HEAD~1..HEAD --history
+  deadheat history extend v1.0..HEAD
   deadheat history add .deadheat/runs
   deadheat history show
   deadheat history show parse --range v1.0..main
@@ -37,6 +38,9 @@ enum HistoryCommand {
     /// Accept the step at a commit, and say why
     #[command(after_help = accept::EXAMPLES)]
     Accept(accept::AcceptArgs),
+    /// Race the commits of a range, as far as their levels need it
+    #[command(after_help = extend::EXAMPLES)]
+    Extend(Box<extend::ExtendArgs>),
     /// Write the history as a page
     #[command(after_help = show::PAGE_EXAMPLES)]
     Page(show::PageArgs),
@@ -49,6 +53,7 @@ pub fn history(args: HistoryArgs) -> Result<Status, Failure> {
         HistoryCommand::Show(args) => show::show(&args),
         HistoryCommand::Check(args) => show::check(&args),
         HistoryCommand::Accept(args) => accept::accept(&args),
+        HistoryCommand::Extend(args) => extend::extend(*args),
         HistoryCommand::Page(args) => show::page(&args),
     }
 }

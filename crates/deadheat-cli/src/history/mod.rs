@@ -4,7 +4,7 @@
 mod accept;
 mod add;
 mod command;
-mod index;
+mod extend;
 mod repository;
 mod show;
 

@@ -13,7 +13,7 @@ use deadheat_build::{
     BuildError, CommitInfo, Interruption, Line, Parents, Revisions, commit_named, known_commits,
 };
 
-use super::index::here;
+use crate::history_index::here;
 use crate::rev::{self, failure};
 
 /// Which commits of git make the line.

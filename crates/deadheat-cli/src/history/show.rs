@@ -17,9 +17,9 @@ use deadheat::parts::report::{
 use deadheat::parts::settings::Color;
 use deadheat::parts::terminal;
 
-use super::index::{IndexArgs, shown};
 use super::repository::{LineArgs, Repository};
 use crate::clean::age;
+use crate::history_index::{IndexArgs, shown};
 use crate::options::color;
 
 /// Shown at the end of `deadheat history show --help`.

@@ -146,6 +146,23 @@ impl HistoryIndex {
         self.all(query.query_map(params![series, numbers(commits)], race))
     }
 
+    /// The name of each benchmark that was raced between two commits, either way around, and the
+    /// standard error of all its races together.
+    pub fn errors_between(
+        &self,
+        one: &str,
+        other: &str,
+    ) -> Result<Vec<(String, f64)>, FormatError> {
+        let query = "WITH both AS (SELECT number FROM commits WHERE id IN (?1, ?2)) \
+                     SELECT benchmark, sum(1.0 / (se * se)) FROM races \
+                     JOIN runs ON runs.number = races.run \
+                     JOIN series ON series.number = races.series \
+                     WHERE baseline IN both AND candidate IN both GROUP BY races.series";
+        let mut query = self.prepared(query)?;
+        let error = |row: &Row<'_>| Ok((row.get(0)?, row.get::<_, f64>(1)?.powf(-0.5)));
+        self.all(query.query_map([one, other], error))
+    }
+
     /// The commits of these numbers.
     pub fn commits_of(&self, commits: &[i64]) -> Result<Vec<IndexedCommit>, FormatError> {
         let query = "SELECT number, id, committed_at, subject FROM commits \
