@@ -11,6 +11,7 @@
 
 mod artifacts;
 mod benches;
+mod branch;
 mod commits;
 mod disk;
 mod error;
@@ -32,6 +33,7 @@ mod way;
 mod workshop;
 
 pub use benches::BenchesFrom;
+pub use branch::Branch;
 pub use commits::{CommitInfo, CommitRange, Parents};
 pub use disk::bytes_below;
 pub use error::{BuildError, CargoError, Fault};

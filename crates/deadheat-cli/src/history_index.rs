@@ -179,6 +179,10 @@ impl Adding {
 
     /// A path as the index keeps it: from the folder it lies for, where that holds it.
     fn path_of(&self, path: &Path) -> String {
+        // Of a branch it is no path.
+        if path.to_string_lossy().contains(':') && !path.exists() {
+            return path.display().to_string();
+        }
         let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let below = whole.strip_prefix(&self.base).unwrap_or(&whole);
         below.display().to_string()

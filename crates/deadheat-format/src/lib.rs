@@ -66,8 +66,8 @@ pub use export::{GoogleSide, write_bmf, write_google_benchmark, write_smaller_is
 #[cfg(feature = "history")]
 pub use history::{
     ACCEPTED_FILE, Accepted, Added, HistoryIndex, INDEX_FILE, INDEX_VERSION, IndexCounts,
-    IndexedCommit, IndexedRace, IndexedSeries, StoredRun, files_of_runs, find_index, read_accepted,
-    write_accepted,
+    IndexedCommit, IndexedRace, IndexedSeries, StoredRun, files_of_runs, find_index, gzipped,
+    is_run_name, read_accepted, write_accepted,
 };
 #[cfg(feature = "saved")]
 pub use import::{

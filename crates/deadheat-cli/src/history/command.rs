@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 use deadheat::parts::exit::{Failure, Status};
 
-use super::{accept, add, extend, show};
+use super::{accept, add, extend, push, show};
 
 /// Shown at the end of `deadheat history --help`.
 pub const EXAMPLES: &str = "\
@@ -29,6 +29,9 @@ enum HistoryCommand {
     /// Add runs of two commits to the index
     #[command(after_help = add::EXAMPLES)]
     Add(add::AddArgs),
+    /// Commit run files to a branch that holds nothing else, and check nothing out
+    #[command(after_help = push::EXAMPLES)]
+    Push(push::PushArgs),
     /// Show the levels of benchmarks over commits, with steps and creep
     #[command(after_help = show::SHOW_EXAMPLES)]
     Show(show::ShowArgs),
@@ -50,6 +53,7 @@ enum HistoryCommand {
 pub fn history(args: HistoryArgs) -> Result<Status, Failure> {
     match args.command {
         HistoryCommand::Add(args) => add::add(&args),
+        HistoryCommand::Push(args) => push::push(&args),
         HistoryCommand::Show(args) => show::show(&args),
         HistoryCommand::Check(args) => show::check(&args),
         HistoryCommand::Accept(args) => accept::accept(&args),

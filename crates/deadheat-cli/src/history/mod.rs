@@ -5,6 +5,7 @@ mod accept;
 mod add;
 mod command;
 mod extend;
+mod push;
 mod repository;
 mod show;
 

@@ -89,6 +89,16 @@ impl Repository {
     }
 }
 
+/// Asks git something that Ctrl-C ends.
+pub fn asking<T>(
+    question: impl FnOnce(Interruption<'_>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let interrupts = Interrupts::install()
+        .map_err(|problem| Failure::Internal(format!("signals: {problem}")))?;
+    let is_interrupted = || interrupts.requested().is_some();
+    question(Interruption(&is_interrupted))
+}
+
 /// True where there is no repository, or no git to ask.
 fn is_absent(error: &BuildError) -> bool {
     matches!(

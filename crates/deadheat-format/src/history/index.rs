@@ -118,8 +118,7 @@ impl HistoryIndex {
         let path = path.as_ref();
         create_folder_of(path)?;
         let mut index = Self::connected(path)?;
-        let (application, version) = index.marks()?;
-        if application == 0 && version == 0 {
+        if index.is_bare()? {
             index.make()?;
         }
         index.check()?;
@@ -137,8 +136,19 @@ impl HistoryIndex {
             return Ok(None);
         }
         let index = Self::connected(path)?;
+        if index.is_bare()? {
+            return Ok(None);
+        }
         index.check()?;
         Ok(Some(index))
+    }
+
+    /// Returns true for a file without a table: whoever made it was killed before there was one.
+    fn is_bare(&self) -> Result<bool, FormatError> {
+        let tables = "SELECT count(*) FROM sqlite_master";
+        let tables = self.connection.query_row(tables, [], |row| row.get(0));
+        let tables: i64 = tables.map_err(failure(&self.path))?;
+        Ok(tables == 0 && self.marks()? == (0, 0))
     }
 
     fn connected(path: &Path) -> Result<Self, FormatError> {

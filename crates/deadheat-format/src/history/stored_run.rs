@@ -1,9 +1,12 @@
 //! A run file and the two hashes that an index knows it by.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use deadheat_model::Run;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use sha2::{Digest, Sha256};
 
 use crate::content::{read_content, unpacked};
@@ -74,6 +77,11 @@ impl StoredRun {
 /// The endings of run files, packed or not.
 const ENDINGS: [&str; 3] = [".jsonl", ".jsonl.gz", ".jsonl.zst"];
 
+/// Returns true for a name that ends as those of run files do.
+pub fn is_run_name(name: &str) -> bool {
+    ENDINGS.iter().any(|ending| name.ends_with(ending))
+}
+
 /// Files in a folder and those below it that are called as run files are, in the order of their
 /// paths.
 ///
@@ -88,16 +96,24 @@ pub fn files_of_runs(folder: impl AsRef<Path>) -> Result<Vec<PathBuf>, FormatErr
             let entry = entry.map_err(cannot_read(&folder))?;
             let kind = entry.file_type().map_err(cannot_read(&folder))?;
             let name = entry.file_name();
-            let is_run = |name: &str| ENDINGS.iter().any(|ending| name.ends_with(ending));
             if kind.is_dir() {
                 waiting.push(entry.path());
-            } else if name.to_str().is_some_and(is_run) && entry.path().is_file() {
+            } else if name.to_str().is_some_and(is_run_name) && entry.path().is_file() {
                 found.push(entry.path());
             }
         }
     }
     found.sort();
     Ok(found)
+}
+
+/// The bytes packed by gzip, always in the same way.
+pub fn gzipped(bytes: &[u8]) -> Vec<u8> {
+    let mut packer = GzEncoder::new(Vec::new(), Compression::best());
+    packer
+        .write_all(bytes)
+        .and_then(|()| packer.finish())
+        .expect("memory takes what it is given")
 }
 
 fn hash(bytes: &[u8]) -> String {
