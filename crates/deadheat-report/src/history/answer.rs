@@ -2,10 +2,10 @@
 //! whether its loops close, and its commits.
 
 use deadheat_model::{
-    CommitOrder, Day, History, Timeline, TimelineChange, TimelineCommit, Verdict,
+    CommitOrder, Day, History, LoopClosure, Timeline, TimelineChange, TimelineCommit, Verdict,
 };
 
-use super::words::{bisecting, changed, closure, creeping, heading, remarks, sized};
+use super::words::{GAP, bisecting, changed, closure, creeping, heading, remarks, sized};
 use crate::document::{
     Block, Cell, Content, Entry, Kind, Note, Part, Row, Severity, Table, Tone, mark_of,
 };
@@ -85,6 +85,7 @@ fn overview<'a>(history: &History, glyphs: Glyphs) -> Table<'a> {
     table.column(Kind::Words, "oldest to newest");
     table.column(Kind::Number, "level now");
     table.column(Kind::Number, "steps");
+    table.column(Kind::Number, "loops");
     table.spare_column(Kind::Number, "races");
     table.name_at_ease = 20;
     for timeline in &history.timelines {
@@ -102,11 +103,22 @@ fn overview<'a>(history: &History, glyphs: Glyphs) -> Table<'a> {
             sparks(timeline, glyphs).into(),
             now.into(),
             Cell::toned(steps.to_string(), tone),
+            loops(&timeline.closure).into(),
             timeline.races.len().to_string().into(),
         ];
         table.rows.push(Row::from(cells));
     }
     table
+}
+
+/// How far loops of races close, in a word.
+fn loops(closure: &LoopClosure) -> &'static str {
+    match closure.p_value {
+        None => "none",
+        Some(_) if !closure.widened.is_empty() => "widened",
+        Some(p) if p < GAP => "open",
+        Some(_) => "close",
+    }
 }
 
 /// Steps, creep and the loops; with `always`, the loops that close, too.
@@ -149,7 +161,7 @@ fn entries<'a>(
         }
     }
     let found = &timeline.closure;
-    let is_open = !found.widened.is_empty() || found.p_value.is_some_and(|p| p < 0.05);
+    let is_open = !found.widened.is_empty() || found.p_value.is_some_and(|p| p < GAP);
     if always || is_open {
         entries.push(Entry {
             lead: "check".to_owned(),

@@ -16,7 +16,7 @@ use crate::units::{Precision, counted, interval, share, two_digits};
 const SUBJECT: usize = 60;
 
 /// p below which loops do not close.
-const GAP: f64 = 0.05;
+pub(super) const GAP: f64 = 0.05;
 
 /// A commit by its short name and its subject.
 pub(crate) fn named(commit: &Commit, glyphs: Glyphs) -> String {
