@@ -17,11 +17,18 @@ pub struct Line {
     /// From one commit, which belongs to it, to another; up to `HEAD` from the first commit of all
     /// where there are no such.
     pub range: Option<Revisions>,
+    /// Where the line ends, where there is no range; at `HEAD` if nobody says.
+    pub tip: Option<String>,
     /// The parents that are followed.
     pub parents: Parents,
 }
 
 impl Line {
+    /// Returns true for the line up to `HEAD`, which needs no name that git must know.
+    pub fn is_of_head(&self) -> bool {
+        self.range.is_none() && self.tip.is_none()
+    }
+
     /// The full names of the newest commits of the line, so many at most, each before its parents.
     ///
     /// # Errors
@@ -41,8 +48,10 @@ impl Line {
                 (base.transpose()?, commit(range.head.as_deref())?)
             }
             // A repository without a commit has no line.
-            None => match commit(None) {
-                Err(BuildError::UnknownRevision { .. }) => return Ok(Vec::new()),
+            None => match commit(self.tip.as_deref()) {
+                Err(BuildError::UnknownRevision { .. }) if self.is_of_head() => {
+                    return Ok(Vec::new());
+                }
                 head => (None, head?),
             },
         };

@@ -22,6 +22,14 @@ pub struct LineArgs {
     /// From commit A, which counts, to commit B [default: the newest up to HEAD]
     #[arg(long, value_name = "A..B", value_parser = range, help_heading = "Commits")]
     pub range: Option<Revisions>,
+    /// The newest commit [default: HEAD]
+    #[arg(
+        long,
+        value_name = "COMMIT",
+        help_heading = "Commits",
+        conflicts_with = "range"
+    )]
+    pub tip: Option<String>,
     /// Follow all parents of merges, and not the first alone
     #[arg(long, help_heading = "Commits")]
     pub all_parents: bool,
@@ -52,6 +60,7 @@ impl Repository {
             directory: here()?,
             line: Line {
                 range: args.range.clone(),
+                tip: args.tip.clone(),
                 parents: match args.all_parents {
                     true => Parents::All,
                     false => Parents::First,
@@ -112,7 +121,7 @@ impl LineOfCommits for Repository {
         let found = self.ask(|stop| self.line.newest(&self.directory, at_most, stop));
         match found {
             Ok(line) => Ok(Some(line)),
-            Err(error) if is_absent(&error) && self.line.range.is_none() => Ok(None),
+            Err(error) if is_absent(&error) && self.line.is_of_head() => Ok(None),
             Err(error) => Err(failure(error)),
         }
     }
