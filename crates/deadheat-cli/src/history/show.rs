@@ -1,6 +1,7 @@
 //! `deadheat history show`, `check` and `page`: the levels of a range of commits, told, held to
 //! what is accepted, and drawn.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf, absolute};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -226,7 +227,9 @@ pub fn check(args: &CheckArgs) -> Result<Status, Failure> {
     }
     if lines.is_empty() {
         let accepted = found.timelines.iter().flat_map(|one| &one.commits);
-        let accepted = accepted.filter(|one| one.accepted.is_some()).count();
+        let accepted = accepted.filter(|one| one.accepted.is_some());
+        let accepted: BTreeSet<&str> = accepted.map(|one| &*one.commit.id).collect();
+        let accepted = accepted.len();
         let beside = match accepted {
             0 => String::new(),
             1 => " beside one that is accepted".to_owned(),

@@ -84,7 +84,7 @@ fn overview<'a>(history: &History, glyphs: Glyphs) -> Table<'a> {
     table.column(Kind::Name, "benchmark");
     table.column(Kind::Words, "oldest to newest");
     table.column(Kind::Number, "level now");
-    table.column(Kind::Number, "steps");
+    table.column(Kind::Number, "changes");
     table.column(Kind::Number, "loops");
     table.spare_column(Kind::Number, "races");
     table.name_at_ease = 20;
