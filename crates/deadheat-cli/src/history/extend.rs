@@ -244,7 +244,7 @@ impl Extension<'_> {
             100.0 * self.target.exp_m1(),
         ));
         let mut stopped = None;
-        while let Some(link) = self.links.next() {
+        while let Some(link) = self.links.most_telling() {
             let left = budget.map(|budget| budget.saturating_sub(self.begun.elapsed()));
             if left.is_some_and(|left| left.is_zero()) {
                 break;

@@ -91,14 +91,14 @@ impl Links {
     }
 
     /// The link to race next, of which the older commit comes first.
-    pub fn next(&mut self) -> Option<(usize, usize)> {
+    pub fn most_telling(&mut self) -> Option<(usize, usize)> {
         if self.queue.is_empty() {
-            self.queue = self.most_telling();
+            self.queue = self.by_what_they_tell();
         }
         self.queue.last().copied()
     }
 
-    fn most_telling(&self) -> Vec<(usize, usize)> {
+    fn by_what_they_tell(&self) -> Vec<(usize, usize)> {
         let edge = |((from, to), se): &((usize, usize), f64)| Edge {
             from: *from,
             to: *to,
@@ -148,7 +148,7 @@ mod tests {
 
     fn order(links: &mut Links) -> Vec<(usize, usize)> {
         let mut order = Vec::new();
-        while let Some(link) = links.next() {
+        while let Some(link) = links.most_telling() {
             order.push(link);
             links.raced(link, 0.0025, true);
         }
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn links_are_laid_around_a_commit_that_does_not_build() {
         let mut links = Links::new(5, &[1]);
-        links.next();
+        links.most_telling();
         links.step_around(2);
         assert_eq!(links.all(), [(0, 1), (1, 3), (3, 4)]);
         assert_eq!(order(&mut links).len(), 3);

@@ -230,15 +230,16 @@ impl<'a> Raced<'a> {
     /// The place of the first commit here that holds what this one changed.
     fn place_of(&self, start: &str, window: &Window) -> Option<usize> {
         let begins = |one: &&WindowCommit| one.indexed.commit.id.starts_with(start);
-        if let Some(place) = self.commits.iter().position(|one| begins(one)) {
+        if let Some(place) = self.commits.iter().position(begins) {
             return Some(place);
         }
         // It was not raced itself: the next one on the line was.
         let position = window.line.iter().position(|id| id.starts_with(start))?;
         let is_later = |one: &&WindowCommit| one.position.is_some_and(|at| at < position);
         let is_before = |one: &&WindowCommit| one.position.is_some_and(|at| at > position);
-        self.commits.iter().find(|one| is_before(one))?;
-        self.commits.iter().position(|one| is_later(&one))
+        let follows = self.commits.iter().any(is_before);
+        let later = self.commits.iter().position(is_later);
+        later.filter(|_| follows)
     }
 
     fn commits(&self, settled: &Settled, reasons: Vec<Option<String>>) -> Vec<TimelineCommit> {
