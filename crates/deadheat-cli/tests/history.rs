@@ -790,3 +790,39 @@ fn four_processes_commit_to_one_branch_at_once() {
         &["4 runs added"],
     );
 }
+
+#[test]
+fn parts_of_a_race_are_merged_before_they_are_added() {
+    needs!("git");
+    let repository = compiled(&[20_000, 30_000]);
+    for part in ["1", "2"] {
+        let (shard, file) = (format!("{part}/2"), format!("part-{part}.jsonl"));
+        let race = [
+            "rev",
+            "HEAD~1..HEAD",
+            "--seed",
+            "7",
+            "--max-replicates",
+            "12",
+        ];
+        let rest = ["--shard", &shard, "--save", &file];
+        let done = repository.track.run(&[&race[..], &rest, &BUILD].concat());
+        done.succeeds();
+    }
+    let refused = repository.run(&["add", "part-1.jsonl"]);
+    refused.fails_with(4, &["part-1.jsonl is part 1 of 2", "deadheat merge"]);
+    let parts = [
+        "merge",
+        "part-1.jsonl",
+        "part-2.jsonl",
+        "--save",
+        "whole.jsonl",
+    ];
+    repository.track.run(&parts).succeeds();
+    says(
+        &repository.run(&["add", "whole.jsonl"]),
+        0,
+        &["1 run added"],
+    );
+    assert_eq!(repository.show()["machines"][0]["name"], "2 hosts");
+}

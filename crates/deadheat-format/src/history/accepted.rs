@@ -32,17 +32,6 @@ pub struct Accepted {
     pub why: String,
 }
 
-impl Accepted {
-    /// Returns true for an acceptance of this commit for this benchmark.
-    pub fn covers(&self, id: &str, benchmark: &str) -> bool {
-        id.starts_with(&self.commit)
-            && self
-                .benchmark
-                .as_deref()
-                .is_none_or(|named| named == benchmark)
-    }
-}
-
 /// The path beside this index.
 fn beside(index: &Path) -> PathBuf {
     index.with_file_name(ACCEPTED_FILE)
@@ -177,4 +166,50 @@ fn entry_of(
         benchmark,
         why,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn accepted(commit: &str, benchmark: Option<&str>, why: &str) -> Accepted {
+        Accepted {
+            commit: commit.to_owned(),
+            benchmark: benchmark.map(str::to_owned),
+            why: why.to_owned(),
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_whatever_the_reason_holds() {
+        let folder = tempfile::tempdir().unwrap();
+        let index = folder.path().join("history.sqlite");
+        assert_eq!(read_accepted(&index).unwrap(), []);
+        let all = vec![
+            accepted("0123abcd", None, "a \"reason\" of \\ two\nlines\u{7}"),
+            accepted(&"a".repeat(40), Some("parse = [1]"), ""),
+        ];
+        fs::write(folder.path().join(".gitignore"), "*\n").unwrap();
+        let path = write_accepted(&index, &all).unwrap();
+        assert_eq!(read_accepted(&index).unwrap(), all);
+        assert!(fs::read_to_string(path).unwrap().starts_with("# Steps"));
+        let ignored = fs::read_to_string(folder.path().join(".gitignore")).unwrap();
+        assert_eq!(ignored, "*\n!accepted.toml\n");
+    }
+
+    #[test]
+    fn what_says_something_odd_is_named_by_its_line() {
+        for (text, line, word) in [
+            ("[[accepted]]\ncommit = 'abcd'\n", 1, "says why"),
+            ("[[accepted]]\ncommit = 'abc'\nwhy = ''\n", 1, "four digits"),
+            ("\n[[other]]\n", 2, "[[accepted]]"),
+            ("[[accepted]]\ncommit = 'abcd'\nwhen = ''\n", 3, "'when'"),
+            ("[[accepted]]\ncommit = 1\nwhy = ''\n", 2, "a text"),
+            ("[[accepted]]\ncommit = \n", 2, ""),
+        ] {
+            let error = parse(text).unwrap_err().of("accepted.toml");
+            assert_eq!(error.line(), Some(line), "{text}: {error}");
+            assert!(error.to_string().contains(word), "{error}");
+        }
+    }
 }
