@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use deadheat_model::{Commit, HistoryMachine, HistoryRun, HistorySeries, Json, column_name};
 use rusqlite::{
-    Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior, params,
+    Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params,
 };
 
 use crate::error::{FileProblem, FormatError, create_folder_of};
@@ -152,7 +152,11 @@ impl HistoryIndex {
     }
 
     fn connected(path: &Path) -> Result<Self, FormatError> {
-        let made = Connection::open(path).and_then(|connection| {
+        // Not as a URI, which a path may look like.
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let made = Connection::open_with_flags(path, flags).and_then(|connection| {
             connection.busy_timeout(PATIENCE)?;
             connection.pragma_update(None, "foreign_keys", true)?;
             Ok(connection)
@@ -375,5 +379,135 @@ pub(super) fn failure(path: &Path) -> impl Fn(rusqlite::Error) -> FormatError {
             )),
         };
         problem.of(path.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use deadheat_model::{HistoryRace, LogRatio, Metric, Verdict};
+
+    use super::*;
+
+    fn commit(letter: char, seconds: u64) -> Commit {
+        Commit {
+            id: letter.to_string().repeat(40),
+            committed_at: Some(seconds),
+            subject: format!("change {letter}"),
+        }
+    }
+
+    fn run(identity: &str, content: &str, commits: [Commit; 2], effect: f64) -> HistoryRun {
+        HistoryRun {
+            identity: identity.to_owned(),
+            content: content.to_owned(),
+            path: "a.jsonl".to_owned(),
+            started_at: Some(7),
+            commits,
+            machine: HistoryMachine::default(),
+            tool_version: "0.1.0".to_owned(),
+            command: String::new(),
+            races: vec![HistoryRace {
+                series: HistorySeries {
+                    benchmark: "parse".to_owned(),
+                    parameters: vec![("n".to_owned(), "1".to_owned())],
+                    metric: Metric::Cpu,
+                },
+                candidate: 0,
+                effect: LogRatio(effect),
+                se: 0.5,
+                df: f64::INFINITY,
+                replicates: 9,
+                verdict: Some(Verdict::Faster),
+                warnings: vec!["bimodal".to_owned(), "ties".to_owned()],
+            }],
+        }
+    }
+
+    fn index() -> (tempfile::TempDir, HistoryIndex) {
+        let folder = tempfile::tempdir().unwrap();
+        let index = HistoryIndex::create(folder.path().join("new/history.sqlite")).unwrap();
+        (folder, index)
+    }
+
+    #[test]
+    fn what_is_added_is_found_by_its_commits_and_once_only() {
+        let (_folder, mut index) = index();
+        let both = || [commit('a', 10), commit('b', 20)];
+        let first = run("1", "x", both(), 0.1);
+        let added = index.add(std::slice::from_ref(&first)).unwrap();
+        assert_eq!(added, [Added::New]);
+        assert_eq!(index.add(&[first]).unwrap(), [Added::Known]);
+        assert!(index.knows("1", "x").unwrap() && !index.knows("1", "y").unwrap());
+        let later = run("1", "y", both(), 0.2);
+        let other = run("2", "z", [commit('b', 20), commit('c', 30)], 0.3);
+        let added = index.add(&[later, other]).unwrap();
+        assert_eq!(added, [Added::Replaced, Added::New]);
+        let counts = index.counts().unwrap();
+        let counts = [counts.runs, counts.commits, counts.series, counts.machines];
+        assert_eq!(counts, [2, 3, 1, 1]);
+        let all = index.commits_since(0, None).unwrap();
+        let numbers: Vec<i64> = all.iter().map(|one| one.number).collect();
+        assert_eq!(all[0].commit, commit('a', 10));
+        assert_eq!(index.commits_since(15, Some(1)).unwrap(), all[2..]);
+        assert_eq!(index.commits_named(&["c".repeat(40)]).unwrap(), all[2..]);
+        assert_eq!(index.commits_beginning("bbbb").unwrap(), all[1..2]);
+        assert_eq!(index.commits_beginning("d").unwrap(), []);
+        assert!(index.has_before(11).unwrap() && !index.has_before(10).unwrap());
+        let series = index.series_of(&numbers[..1]).unwrap();
+        assert_eq!(series[0].series.name(), "parse n=1");
+        assert_eq!(series[0].series.metric, Metric::Cpu);
+        let races = index.races_of(series[0].number, &numbers[..1]).unwrap();
+        let effects: Vec<f64> = races.iter().map(|race| race.effect.0).collect();
+        assert_eq!(effects, [0.2], "the race of the others is not read");
+        assert_eq!(races[0].commits, [numbers[0], numbers[1]]);
+        assert!(races[0].df > 1e6 && races[0].df.is_finite());
+        let between = index.errors_between(&"b".repeat(40), &"a".repeat(40));
+        assert_eq!(between.unwrap(), [("parse".to_owned(), 0.5)]);
+    }
+
+    #[test]
+    fn the_format_is_the_one_that_is_documented() {
+        let (_folder, index) = index();
+        assert_eq!(index.marks().unwrap(), (APPLICATION, INDEX_VERSION));
+        let manual = include_str!("../../../../docs/formats.md");
+        let manual = manual.split("## The index of a history").nth(1).unwrap();
+        let columns = "SELECT m.name, p.name FROM sqlite_master AS m, \
+                       pragma_table_info(m.name) AS p \
+                       WHERE m.type = 'table' AND p.name <> 'number'";
+        let mut query = index.connection.prepare(columns).unwrap();
+        let columns = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)));
+        let columns: Vec<(String, String)> = columns.unwrap().map(Result::unwrap).collect();
+        assert_eq!(columns.len(), 26, "{columns:?}");
+        for (table, column) in columns {
+            let row = format!("| `{table}` |");
+            let row = manual.lines().find(|line| line.starts_with(&row));
+            let row = row.unwrap_or_else(|| panic!("{table} is not told of"));
+            assert!(row.contains(&format!("`{column}`")), "{table}: {column}");
+        }
+    }
+
+    #[test]
+    fn an_index_is_found_upwards_and_no_higher_than_the_top() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path();
+        let below = top.join("a/b");
+        std::fs::create_dir_all(&below).unwrap();
+        assert_eq!(find_index(&below, Some(top)), top.join(INDEX_FILE));
+        assert_eq!(find_index(&below, None), below.join(INDEX_FILE));
+        let between = top.join("a").join(INDEX_FILE);
+        HistoryIndex::create(&between).unwrap();
+        assert_eq!(find_index(&below, Some(top)), between);
+        assert_eq!(find_index(&below, Some(&below)), below.join(INDEX_FILE));
+    }
+
+    #[test]
+    fn a_folder_that_takes_no_file_is_an_error_of_writing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        std::fs::write(&path, "").unwrap();
+        let error = HistoryIndex::create(path.join("history.sqlite")).unwrap_err();
+        assert!(error.is_write_error(), "{error}");
+        let missing = HistoryIndex::open(folder.path().join("none"));
+        assert!(missing.unwrap().is_none());
     }
 }

@@ -50,7 +50,7 @@ fn write(out: &mut dyn Write, history: &History, base: &str) -> fmt::Result {
         out,
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
-         style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n\
+         style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <meta name=\"generator\" content=\"deadheat {}\">\n\
@@ -194,7 +194,7 @@ impl Series<'_> {
         );
         write!(
             out,
-            "</svg><svg role=\"img\" aria-label=\"{}\">",
+            "</svg><svg role=\"group\" aria-label=\"{}\">",
             Attribute(about)
         )?;
         for (at, _) in &axis.ticks {

@@ -114,7 +114,8 @@ impl Window {
         for stray in strays {
             insert_by_time(&mut commits, stray);
         }
-        let older = asked != Asked::All && index.has_before(since).map_err(Failure::reading)?;
+        let is_rest_unknown = matches!(asked, Asked::Newest(_) | Asked::Since(_));
+        let older = is_rest_unknown && index.has_before(since).map_err(Failure::reading)?;
         Ok(Self {
             commits,
             line,
