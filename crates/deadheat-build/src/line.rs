@@ -17,7 +17,7 @@ pub struct Line {
     /// From one commit, which belongs to it, to another; up to `HEAD` from the first commit of all
     /// where there are no such.
     pub range: Option<Revisions>,
-    /// Where the line ends, where there is no range; at `HEAD` if nobody says.
+    /// The end of the line, where there is no range; `HEAD` if nobody says.
     pub tip: Option<String>,
     /// The parents that are followed.
     pub parents: Parents,

@@ -12,7 +12,7 @@ use deadheat::parts::report::units::counted;
 use deadheat::parts::terminal::to_stderr;
 use deadheat_build::top_of;
 
-/// What becomes of the run of a race of commits.
+/// The use of the run of a race of commits.
 #[derive(Clone, Debug, Default, Args)]
 pub struct KeepArgs {
     /// Add the run to the index of the history (`deadheat history`)
@@ -198,7 +198,7 @@ impl Adding {
         }
     }
 
-    /// What came of it, in a sentence.
+    /// The outcome so far, in a sentence.
     pub fn outcome(&self) -> Result<String, Failure> {
         let counts = self.index.counts().map_err(Failure::reading)?;
         let mut parts = vec![format!("{} added", counted(self.new, "run", "runs"))];

@@ -251,6 +251,39 @@ fn a_step_is_found_at_its_commit_and_two_machines_put_none_into_the_curve() {
 }
 
 #[test]
+fn a_machine_that_says_too_much_of_its_precision_is_named_and_widened() {
+    needs!("git");
+    let repository = Repository::new(24);
+    let mut random = Stream(5);
+    for span in [1, 2] {
+        for old in 0..24 - span {
+            let new = old + span;
+            // Its errors are eight times what its replicates show.
+            let (machine, effect) = match new {
+                8..16 => ("bad", 8.0 * SE * random.normal()),
+                _ => ("good", 0.0),
+            };
+            repository.race((old, new), effect, machine);
+        }
+    }
+    repository.run(&["add", "runs"]).succeeds();
+    let shown = repository.show();
+    let loops = &shown["benchmarks"][0]["loops"];
+    let widened = loops["widened"].as_array().unwrap();
+    assert_eq!(widened.len(), 1, "{loops}");
+    let machine = widened[0]["machine"].as_u64().unwrap() as usize;
+    assert_eq!(shown["machines"][machine]["name"], "bad");
+    let factor = widened[0]["factor"].as_f64().unwrap();
+    assert!((3.0..20.0).contains(&factor), "{factor}");
+    let text = repository.run(&["show"]);
+    says(
+        &text,
+        0,
+        &["those of Processor bad do not: its errors were"],
+    );
+}
+
+#[test]
 fn an_index_that_was_deleted_is_made_again_and_adding_twice_adds_nothing() {
     needs!("git");
     let repository = Repository::new(5);

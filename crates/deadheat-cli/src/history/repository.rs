@@ -1,5 +1,5 @@
-//! What git is asked for a history: the line of commits, which commits it knows, and what names
-//! mean.
+//! Questions of a history to git: the line of commits, the commits that it knows, and the meaning
+//! of names.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use deadheat_build::{
 use crate::history_index::here;
 use crate::rev::{self, failure};
 
-/// Which commits of git make the line.
+/// The commits of git that make the line.
 #[derive(Clone, Debug, Default, Args)]
 pub struct LineArgs {
     /// From commit A, which counts, to commit B [default: the newest up to HEAD]

@@ -46,7 +46,7 @@ Examples:
 /// Commits shown unless the user says how many.
 const NEWEST: usize = 50;
 
-/// What of the history is asked for.
+/// The part of the history that is asked for.
 #[derive(Clone, Debug, Args)]
 pub struct RangeArgs {
     /// Parts of the names of benchmarks that are meant [default: all]
@@ -103,7 +103,7 @@ pub struct ShowArgs {
     color: Color,
 }
 
-/// What fails a check.
+/// A kind of change that fails a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Failing {
     /// A step at a commit, or somewhere between two

@@ -76,7 +76,7 @@ CREATE TABLE races (
 ) WITHOUT ROWID;
 ";
 
-/// What became of a run that was added.
+/// The effect of adding a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Added {
     /// It is new.

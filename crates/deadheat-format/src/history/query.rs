@@ -7,7 +7,7 @@ use super::index::{HistoryIndex, failure};
 use crate::error::FormatError;
 use crate::wire::Wire;
 
-/// How much there is in an index.
+/// The numbers of rows in an index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IndexCounts {
     /// Runs.

@@ -111,7 +111,7 @@ fn overview<'a>(history: &History, glyphs: Glyphs) -> Table<'a> {
     table
 }
 
-/// How far loops of races close, in a word.
+/// A word on the loops of races: closed or not.
 fn loops(closure: &LoopClosure) -> &'static str {
     match closure.p_value {
         None => "none",

@@ -110,7 +110,7 @@ pub fn accepting(timeline: &Timeline, change: &TimelineChange) -> String {
     shell(&words) + " \"why\""
 }
 
-/// Whether the loops of races close, which says whether their errors can be believed.
+/// A clause on the loops of races: if they close, the errors can be believed.
 pub(crate) fn closure(closure: &LoopClosure, history: &History, glyphs: Glyphs) -> String {
     let Some(p) = closure.p_value else {
         return "no races form a loop, so nothing checks their errors; `deadheat history extend` \
@@ -152,7 +152,7 @@ fn two_digits_or_whole(value: f64) -> String {
     }
 }
 
-/// What the history rests on, in a sentence.
+/// The commits, races and machines of the history, in a sentence.
 pub(crate) fn heading(history: &History, glyphs: Glyphs) -> String {
     let races: usize = history.timelines.iter().map(|one| one.races.len()).sum();
     let benchmarks = counted(history.timelines.len() as u64, "benchmark", "benchmarks");
@@ -187,7 +187,7 @@ pub(crate) fn heading(history: &History, glyphs: Glyphs) -> String {
     )
 }
 
-/// What else there is to know.
+/// Remarks on the commits that are shown, and on the level of the tests.
 pub(crate) fn remarks(history: &History) -> Vec<String> {
     let mut remarks = Vec::new();
     let is_are = |count: usize| if count == 1 { "is" } else { "are" };

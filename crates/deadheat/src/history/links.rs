@@ -1,4 +1,4 @@
-//! Which two commits to race next: neighbours and links of 2, 4, 8 … commits, those first that tell
+//! The two commits to race next: neighbours and links of 2, 4, 8 … commits, those first that tell
 //! most.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,7 +10,7 @@ const AT_ONCE: usize = 64;
 
 /// The links of a range that are yet to be raced.
 ///
-/// What a race tells of its two commits is how unsure their difference is without it: first come
+/// A race tells as much of its two commits as their difference is unsure without it: first come
 /// links whose commits nothing connects, the longest first, then those between which the error is
 /// largest. Commits that do not build are stepped around: the links are laid over the others.
 #[derive(Debug)]

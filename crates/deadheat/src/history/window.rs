@@ -16,7 +16,7 @@ const FOR_EACH: usize = 4;
 /// The growth of that number until enough are found.
 const GROWTH: usize = 8;
 
-/// What git knows of commits, or `None` where there is no git.
+/// The knowledge of git about commits; `None` where there is no git.
 pub trait LineOfCommits {
     /// The full names of the commits of the line, newest first, so many at most; `None` without git.
     ///
