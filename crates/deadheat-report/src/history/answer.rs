@@ -5,7 +5,7 @@ use deadheat_model::{
     CommitOrder, Day, History, LoopClosure, Timeline, TimelineChange, TimelineCommit, Verdict,
 };
 
-use super::words::{GAP, bisecting, changed, closure, creeping, heading, remarks, sized};
+use super::words::{GAP, bisecting, changed, closure, creeping, heading, level, remarks, sized};
 use crate::document::{
     Block, Cell, Content, Entry, Kind, Note, Part, Row, Severity, Table, Tone, mark_of,
 };
@@ -17,6 +17,9 @@ use crate::units::Precision;
 
 /// Columns that a line of levels takes at most; several commits share one where there are more.
 const COLUMNS: usize = 60;
+
+/// The same beside figures.
+const COLUMNS_BESIDE: usize = 30;
 
 /// The smallest difference of levels, as ln, that fills the height of a line: noise alone should
 /// not look like mountains.
@@ -84,6 +87,7 @@ fn overview<'a>(history: &History, glyphs: Glyphs) -> Table<'a> {
     table.column(Kind::Name, "benchmark");
     table.column(Kind::Words, "oldest to newest");
     table.column(Kind::Number, "level now");
+    table.spare_column(Kind::Number, "interval");
     table.column(Kind::Number, "changes");
     table.column(Kind::Number, "loops");
     table.spare_column(Kind::Number, "races");
@@ -95,13 +99,13 @@ fn overview<'a>(history: &History, glyphs: Glyphs) -> Table<'a> {
             .iter()
             .map(tone)
             .max_by_key(|tone| tone.code());
-        let now = timeline.commits.last().map_or_else(String::new, |last| {
-            sized(last.level, last.interval.as_ref(), glyphs)
-        });
+        let last = timeline.commits.last();
+        let (now, interval) = last.map_or_else(Default::default, |last| level(last, glyphs));
         let cells: Vec<Cell> = vec![
             escape(&timeline.series.name(), glyphs).into(),
-            sparks(timeline, glyphs).into(),
+            sparks(timeline, COLUMNS_BESIDE, glyphs).into(),
             now.into(),
+            interval.into(),
             Cell::toned(steps.to_string(), tone),
             loops(&timeline.closure).into(),
             timeline.races.len().to_string().into(),
@@ -213,7 +217,7 @@ fn tone(change: &TimelineChange) -> Tone {
 
 /// The levels as small characters, and the last one in words.
 fn line(timeline: &Timeline, glyphs: Glyphs) -> String {
-    let sparks = sparks(timeline, glyphs);
+    let sparks = sparks(timeline, COLUMNS, glyphs);
     match timeline.commits.last() {
         Some(last) if timeline.commits.len() > 1 => {
             let now = sized(last.level, last.interval.as_ref(), glyphs);
@@ -225,7 +229,7 @@ fn line(timeline: &Timeline, glyphs: Glyphs) -> String {
 
 /// The levels as characters of eight heights, oldest first, with a bar before each step and a gap
 /// where no races connect.
-fn sparks(timeline: &Timeline, glyphs: Glyphs) -> String {
+fn sparks(timeline: &Timeline, columns: usize, glyphs: Glyphs) -> String {
     const UNICODE: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     const ASCII: [char; 8] = ['_', '.', '-', '=', '+', '*', '#', '@'];
     let heights = match glyphs {
@@ -239,7 +243,7 @@ fn sparks(timeline: &Timeline, glyphs: Glyphs) -> String {
     });
     let span = (high - low).max(LEAST_SPAN);
     let bottom = 0.5 * (low + high - span);
-    let together = commits.len().div_ceil(COLUMNS).max(1);
+    let together = commits.len().div_ceil(columns).max(1);
     let mut text = String::new();
     for (index, group) in commits.chunks(together).enumerate() {
         let first = index * together;
@@ -294,19 +298,12 @@ fn of_commits<'a>(timeline: &Timeline, history: &History, glyphs: Glyphs) -> Tab
             CommitOrder::ByTime if history.has_git => format!("{short}?"),
             _ => short,
         };
-        let precision = Precision::of(one.interval.as_ref());
-        let interval = one.interval.as_ref();
+        let (level, interval) = level(one, glyphs);
         let mut cells: Vec<Cell> = vec![
             Cell::toned(short, step.map(tone)),
             mark,
-            match interval {
-                Some(_) => precision.signed(one.level.change(), glyphs).into(),
-                None => "0 %".into(),
-            },
-            match interval {
-                Some(interval) => crate::units::interval(interval, glyphs).into(),
-                None => "reference".into(),
-            },
+            level.into(),
+            interval.into(),
             plateau
                 .map_or_else(String::new, |flat| {
                     Precision::of(None).signed(flat.level.change(), glyphs)

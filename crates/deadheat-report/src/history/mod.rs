@@ -7,4 +7,4 @@ mod words;
 pub use answer::{HistoryTextOptions, to_history_markdown, to_history_text};
 pub use json::to_history_json;
 pub use words::{accepting, bisecting, check_lines};
-pub(crate) use words::{changed, closure, creeping, heading, named, remarks, sized};
+pub(crate) use words::{changed, closure, creeping, heading, level, named, remarks, sized};

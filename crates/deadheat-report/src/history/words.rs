@@ -39,6 +39,17 @@ pub(crate) fn sized(effect: LogRatio, found: Option<&Interval>, glyphs: Glyphs) 
     }
 }
 
+/// The level of a commit and its interval; the first commit of a part has none.
+pub(crate) fn level(one: &TimelineCommit, glyphs: Glyphs) -> (String, String) {
+    match &one.interval {
+        Some(found) => {
+            let level = Precision::of(Some(found)).signed(one.level.change(), glyphs);
+            (level, interval(found, glyphs))
+        }
+        None => ("0 %".to_owned(), "reference".to_owned()),
+    }
+}
+
 /// A step in a sentence: at a commit, or somewhere in a range of commits that nobody raced.
 pub(crate) fn changed(timeline: &Timeline, step: &TimelineChange, glyphs: Glyphs) -> String {
     let after = &timeline.commits[step.to];

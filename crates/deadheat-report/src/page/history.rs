@@ -11,11 +11,13 @@ use deadheat_model::{
 };
 
 use super::html::{Attribute, GLYPHS, Text, foreign, isolated};
-use crate::history::{bisecting, changed, closure, creeping, heading, named, remarks, sized};
+use crate::history::{
+    bisecting, changed, closure, creeping, heading, level, named, remarks, sized,
+};
 use crate::names::escape;
 use crate::pictures::Axis;
 use crate::sentences::metric;
-use crate::units::{Precision, counted, interval, spread, two_digits};
+use crate::units::{Precision, counted, spread, two_digits};
 
 const STYLE: &str = include_str!("../../assets/page/page.css");
 const OWN_STYLE: &str = include_str!("../../assets/page/history.css");
@@ -116,7 +118,11 @@ fn overview(out: &mut dyn Write, history: &History) -> fmt::Result {
          steps</th><th scope=\"col\">creep</th><th scope=\"col\">races</th></tr></thead><tbody>",
     )?;
     for (number, one) in history.timelines.iter().enumerate() {
-        let (level, range) = one.commits.last().map(level_of).unwrap_or_default();
+        let (level, range) = one
+            .commits
+            .last()
+            .map(|last| level(last, GLYPHS))
+            .unwrap_or_default();
         write!(
             out,
             "<tr><th scope=\"row\"><a href=\"#s{number}\">{}</a></th><td>{}</td><td>{}</td>\
@@ -130,17 +136,6 @@ fn overview(out: &mut dyn Write, history: &History) -> fmt::Result {
         )?;
     }
     out.write_str("</tbody></table></div>\n")
-}
-
-/// The level of a commit and its interval, as text.
-fn level_of(one: &TimelineCommit) -> (String, String) {
-    match &one.interval {
-        Some(range) => {
-            let level = Precision::of(Some(range)).signed(one.level.change(), GLYPHS);
-            (level, interval(range, GLYPHS))
-        }
-        None => ("0 %".to_owned(), "reference".to_owned()),
-    }
 }
 
 /// One benchmark.
@@ -391,7 +386,7 @@ impl Series<'_> {
              <th scope=\"col\">subject</th></tr></thead><tbody>",
         )?;
         for (place, one) in self.timeline.commits.iter().enumerate() {
-            let (level, range) = level_of(one);
+            let (level, range) = level(one, GLYPHS);
             let unknown = if one.order == CommitOrder::ByTime && history.has_git {
                 "?"
             } else {
