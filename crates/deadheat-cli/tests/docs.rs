@@ -228,7 +228,7 @@ fn the_readme_begins_with_two_commands_that_work_on_a_fresh_machine() {
 #[test]
 fn every_option_of_the_program_is_explained_in_the_manual() {
     fn options(text: &str) -> BTreeSet<&str> {
-        text.split(|c: char| c.is_whitespace() || "[]=,`'|".contains(c))
+        text.split(|c: char| c.is_whitespace() || "[]=,:`'|".contains(c))
             .filter(|word| word.starts_with("--") && word.len() > 2)
             .collect()
     }
@@ -242,9 +242,17 @@ fn every_option_of_the_program_is_explained_in_the_manual() {
         "doctor",
         "calibrate",
         "clean",
+        "history add",
+        "history push",
+        "history show",
+        "history check",
+        "history accept",
+        "history extend",
+        "history page",
     ] {
         let help = Command::new(env!("CARGO_BIN_EXE_deadheat"))
-            .args([command, "--help"])
+            .args(command.split(' '))
+            .arg("--help")
             .output()
             .unwrap();
         let help = String::from_utf8(help.stdout).unwrap();
