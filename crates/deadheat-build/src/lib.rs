@@ -11,12 +11,14 @@
 
 mod artifacts;
 mod benches;
+mod branch;
 mod commits;
 mod disk;
 mod error;
 mod go;
 mod home;
 mod key;
+mod line;
 mod manifest;
 mod note;
 mod python;
@@ -31,10 +33,12 @@ mod way;
 mod workshop;
 
 pub use benches::BenchesFrom;
+pub use branch::Branch;
 pub use commits::{CommitChanges, CommitInfo, CommitRange, Parents};
 pub use disk::bytes_below;
 pub use error::{BuildError, CargoError, Fault};
 pub use go::GoBuild;
+pub use line::{Line, commit_named, known_commits};
 pub use note::Note;
 pub use python::{PytestBuild, PythonPackage};
 pub use recipe::{CargoBuild, CommandBuild, Recipe, WRAPPED, stand_in, target_dir};

@@ -39,7 +39,7 @@ pub struct CleanArgs {
 }
 
 /// Days and weeks, beside what other options take.
-fn age(text: &str) -> Result<Duration, String> {
+pub fn age(text: &str) -> Result<Duration, String> {
     const DAY: u64 = 86_400;
     let (number, unit) = match text.trim().char_indices().next_back() {
         Some((at, 'd')) => (&text.trim()[..at], DAY),

@@ -11,6 +11,8 @@ mod clean;
 mod compare;
 mod doctor;
 mod exports;
+mod history;
+mod history_index;
 mod link;
 mod manual;
 mod merge;

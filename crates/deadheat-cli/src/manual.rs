@@ -72,7 +72,18 @@ fn pages(program: Command) -> Vec<Page> {
     others.push("cargo-deadheat");
     let mut pages = vec![page("deadheat", program, &others)];
     for (name, command) in names.iter().zip(commands) {
-        pages.push(page(name, command, &["deadheat"]));
+        let below = command.clone().disable_help_subcommand(true);
+        let below: Vec<(String, Command)> = below
+            .get_subcommands()
+            .filter(|one| one.get_name() != "help")
+            .map(|one| (format!("{name}-{}", one.get_name()), one.clone()))
+            .collect();
+        let mut others = vec!["deadheat"];
+        others.extend(below.iter().map(|(name, _)| name.as_str()));
+        pages.push(page(name, command, &others));
+        for (below, command) in &below {
+            pages.push(page(below, command.clone(), &["deadheat", name]));
+        }
     }
     pages.push(cargo_page());
     pages

@@ -8,8 +8,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 use deadheat::parts::exit::{Failure, code};
 
 use crate::{
-    bench, bisect, calibrate, cargo_deadheat, clean, compare, doctor, link, manual, merge, options,
-    pack, plan, recorded, rev, run,
+    bench, bisect, calibrate, cargo_deadheat, clean, compare, doctor, history, link, manual, merge,
+    options, pack, plan, recorded, rev, run,
 };
 
 /// Races too close to call: is B faster than A, by how much, how sure?
@@ -51,6 +51,9 @@ enum Command {
     /// Make one run of the parts that several machines raced, and answer
     #[command(after_help = merge::EXAMPLES)]
     Merge(Box<merge::MergeArgs>),
+    /// Follow benchmarks over commits: their levels, steps and creep
+    #[command(after_help = history::EXAMPLES)]
+    History(Box<history::HistoryArgs>),
     /// Look at this machine: what disturbs measurements, by how much, and what mends it
     #[command(after_help = doctor::EXAMPLES)]
     Doctor(doctor::DoctorArgs),
@@ -150,6 +153,7 @@ pub fn deadheat() -> ExitCode {
         Command::Analyze(args) => recorded::analyze(*args),
         Command::Report(args) => recorded::report(*args),
         Command::Merge(args) => merge::merge(*args),
+        Command::History(args) => history::history(*args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Calibrate(args) => calibrate::calibrate(&args),
         Command::Clean(args) => clean::clean(&args),

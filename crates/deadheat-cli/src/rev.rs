@@ -18,6 +18,7 @@ use deadheat_build::{
 use crate::bench::{BenchOptions, Entrants, race, race_silently};
 use crate::build_options::{BuildOptions, RecipeOptions};
 use crate::cargo_arguments::{Arguments, Bench};
+use crate::history_index::KeepArgs;
 
 /// Shown at the end of `deadheat rev --help`.
 pub const EXAMPLES: &str = "\
@@ -54,6 +55,8 @@ pub struct RevArgs {
     #[arg(value_name = "FILTER")]
     filters: Vec<String>,
     #[command(flatten)]
+    keep: KeepArgs,
+    #[command(flatten)]
     pub options: BenchOptions,
 
     /// Options of cargo bench that say what is built; with --go, arguments of the executables; with
@@ -65,6 +68,7 @@ pub struct RevArgs {
 /// Builds and races.
 pub fn rev(mut args: RevArgs) -> Result<Status, Failure> {
     args.options.filters = std::mem::take(&mut args.filters);
+    args.options.history = args.keep.history;
     args.options.read_rules()?;
     let Some(recipes) = args.recipes()? else {
         return args.cargo_race()?.race();
@@ -177,6 +181,8 @@ struct RaceArgs {
     #[arg(value_name = "FILTER")]
     filters: Vec<String>,
     #[command(flatten)]
+    keep: KeepArgs,
+    #[command(flatten)]
     options: BenchOptions,
 }
 
@@ -203,6 +209,7 @@ impl CargoRace {
         let name = OsString::from("cargo deadheat BASE");
         let mut race = RaceArgs::parse_from(std::iter::once(&name).chain(&bench.race));
         race.options.filters = race.filters;
+        race.options.history = race.keep.history;
         race.options.read_rules()?;
         Ok(Self {
             cargo,
@@ -242,6 +249,13 @@ fn raced(
         Some(options) => {
             let both = [&sides.baseline, &sides.candidate];
             let (entrants, options) = ready(both, ways, arguments, options);
+            if options.history && options.commits.is_empty() {
+                return Err(Failure::Usage(
+                    "--history: a side is no commit, or is built in a way of its own; race two \
+                     commits, or commit what is changed"
+                        .to_owned(),
+                ));
+            }
             race(&entrants, &options)
         }
         None => {

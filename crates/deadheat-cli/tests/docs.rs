@@ -243,9 +243,17 @@ fn every_option_of_the_program_is_explained_in_the_manual() {
         "doctor",
         "calibrate",
         "clean",
+        "history add",
+        "history push",
+        "history show",
+        "history check",
+        "history accept",
+        "history extend",
+        "history page",
     ] {
         let help = Command::new(env!("CARGO_BIN_EXE_deadheat"))
-            .args([command, "--help"])
+            .args(command.split(' '))
+            .arg("--help")
             .output()
             .unwrap();
         let help = String::from_utf8(help.stdout).unwrap();

@@ -13,16 +13,22 @@ use deadheat_testing::needs;
 
 /// The commands that `--help` lists, `help` itself aside.
 fn commands(track: &Track) -> Vec<String> {
-    let help = track.run(&["--help"]).succeeds().stdout.clone();
+    let names = commands_of(track, &[]);
+    for name in ["run", "bench", "rev", "completions", "man"] {
+        assert!(names.iter().any(|one| one == name), "{names:?}");
+    }
+    names
+}
+
+/// Those of a command; none where it has no commands of its own.
+fn commands_of(track: &Track, command: &[&str]) -> Vec<String> {
+    let help = track.run(&[command, &["--help"]].concat());
+    let help = help.succeeds().stdout.clone();
     let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1);
     let lines = lines.take_while(|line| !line.is_empty());
     let names = lines.filter_map(|line| line.split_whitespace().next());
     let names = names.filter(|name| *name != "help").map(str::to_owned);
-    let names: Vec<String> = names.collect();
-    for name in ["run", "bench", "rev", "completions", "man"] {
-        assert!(names.iter().any(|one| one == name), "{help}");
-    }
-    names
+    names.collect()
 }
 
 /// Asserts that a program reads a file and has nothing to say.
@@ -136,9 +142,17 @@ fn manual_pages_hold_every_option_of_the_help() {
         .map(|entry| text(&entry.unwrap().path()).to_owned())
         .collect();
     assert_eq!(told, files.iter().map(String::as_str).collect());
-    assert_eq!(files.len(), commands.len() + 2, "{files:?}");
+    let mut all: Vec<Vec<String>> = commands.iter().map(|one| vec![one.clone()]).collect();
     for command in &commands {
-        let help = track.run(&[command, "--help"]).succeeds().stdout.clone();
+        let below = commands_of(&track, &[command]).into_iter();
+        all.extend(below.map(|name| vec![command.clone(), name]));
+    }
+    assert_eq!(files.len(), all.len() + 2, "{files:?}");
+    for command in &all {
+        let mut words: Vec<&str> = command.iter().map(String::as_str).collect();
+        words.push("--help");
+        let help = track.run(&words).succeeds().stdout.clone();
+        let command = command.join("-");
         let page = fs::read_to_string(folder.join(format!("deadheat-{command}.1"))).unwrap();
         let (help, page) = (options(&help), options(&plain(&page)));
         assert!(help.contains("--help"), "{help:?}");

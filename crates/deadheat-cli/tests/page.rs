@@ -10,6 +10,11 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use browser::{Chart, Looks, Tab};
+use deadheat::parts::model::{
+    Commit, CommitOrder, History, HistoryMachine, HistorySeries, Interval, LogRatio, LoopClosure,
+    Metric, Timeline, TimelineChange, TimelineCommit, TimelinePlateau, TimelineRace,
+};
+use deadheat::parts::report::to_history_page;
 use deadheat_testing::needs;
 use pages::{page_of, utf8};
 
@@ -399,18 +404,143 @@ fn nobody_is_kept_out_of_the_page() {
                     .forEach(fold => fold.open = true)",
             );
             tab.settle();
-            tab.eval(&format!("{AXE};0"));
-            let faults = tab.eval(
-                "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations
-                    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-                    .map(({ id, help, nodes }) => [id, help,
-                        ...nodes.slice(0, 3).map(node => node.html + ' ' + node.failureSummary)]))",
+            keeps_nobody_out(&tab, &format!("{width} px, {scheme}"));
+        }
+    }
+}
+
+/// No grave fault by the rules of axe.
+#[track_caller]
+fn keeps_nobody_out(tab: &Tab, what: &str) {
+    tab.eval(&format!("{AXE};0"));
+    let faults = tab.eval(
+        "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations
+            .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+            .map(({ id, help, nodes }) => [id, help,
+                ...nodes.slice(0, 3).map(node => node.html + ' ' + node.failureSummary)]))",
+    );
+    assert_eq!(faults, Value::Array(vec![]), "{what}: {faults:#}");
+}
+
+/// A history of two benchmarks on two machines, with a step, creep, what is accepted and a commit
+/// that git does not know.
+fn history() -> History {
+    let around = |effect: f64| Interval {
+        low: LogRatio(effect - 0.004),
+        high: LogRatio(effect + 0.004),
+        confidence: 0.95,
+    };
+    let commit = |place: usize| {
+        let level = if place >= 20 {
+            0.03
+        } else {
+            0.0001 * place as f64
+        };
+        TimelineCommit {
+            commit: Commit {
+                id: format!("{place:08x}").repeat(5),
+                committed_at: Some(1_767_225_600 + 86_400 * place as u64),
+                subject: format!(
+                    "Change {place} of what is read, and how long a line of it may be"
+                ),
+            },
+            order: if place == 9 {
+                CommitOrder::ByTime
+            } else {
+                CommitOrder::OnLine
+            },
+            skipped: usize::from(place == 20),
+            part: 0,
+            level: LogRatio(level),
+            interval: (place > 0).then(|| around(level)),
+            races: 3,
+            machines: vec![place / 16],
+            accepted: (place == 5).then(|| "it is known".to_owned()),
+        }
+    };
+    let change = |from, to, effect: f64| TimelineChange {
+        from,
+        to,
+        effect: LogRatio(effect),
+        interval: around(effect),
+        p_value: 1e-5,
+        is_worse: effect > 0.0,
+    };
+    let plateau = |first, last, level| TimelinePlateau {
+        first,
+        last,
+        level: LogRatio(level),
+    };
+    let race = |from: usize| TimelineRace {
+        places: [Some(from), Some(from + 1)],
+        machine: from / 16,
+        effect: LogRatio(0.001),
+        se: 0.002,
+        path: format!(".deadheat/runs/20260101-000000-{from:08x}.jsonl"),
+    };
+    let timeline = |benchmark: &str| Timeline {
+        series: HistorySeries {
+            benchmark: benchmark.to_owned(),
+            parameters: Vec::new(),
+            metric: Metric::Wall,
+        },
+        commits: (0..32).map(commit).collect(),
+        races: (0..31).map(race).collect(),
+        steps: vec![change(19, 20, 0.028)],
+        creep: vec![change(2, 18, -0.003)],
+        plateaus: vec![plateau(0, 19, 0.0), plateau(20, 31, 0.029)],
+        closure: LoopClosure::default(),
+        unconnected: 0,
+    };
+    let machine = |name: &str| HistoryMachine {
+        name: name.to_owned(),
+        cpu: format!("Processor {name}"),
+    };
+    History {
+        tool_version: "0.1.0".to_owned(),
+        alpha: 0.05,
+        confidence: 0.95,
+        machines: vec![machine("one"), machine("two")],
+        timelines: vec![
+            timeline("parse"),
+            timeline("a_benchmark_of_a_rather_long_name/1024"),
+        ],
+        shown: 32,
+        has_git: true,
+        ..History::default()
+    }
+}
+
+#[test]
+fn a_history_fits_its_window_and_keeps_nobody_out() {
+    needs!("chromium");
+    let folder = TempDir::new().unwrap();
+    let page = folder.path().join("history.html");
+    std::fs::write(&page, to_history_page(&history(), "")).unwrap();
+    for (width, height) in [DESKTOP, PHONE] {
+        for scheme in ["light", "dark"] {
+            let what = format!("{width} px, {scheme}");
+            let tab = Tab::new();
+            tab.resize(width, height);
+            tab.media("screen", scheme);
+            tab.go(&page, "");
+            no_complaints(&tab);
+            holds_together(&tab, &what);
+            let looks = Looks::of(&tab);
+            assert!(looks.colours > 20.0, "{what}: {looks:?}");
+            assert_eq!(looks.light > 200.0, scheme == "light", "{what}: {looks:?}");
+            // Every point lies in its chart, whatever the width.
+            let outside = tab.eval(
+                "[...document.querySelectorAll('.chart circle')].filter(point => {
+                    const [at, chart] = [point, point.closest('svg')].map(one => one.getBoundingClientRect());
+                    return at.left < chart.left - 1 || at.right > chart.right + 1
+                        || at.top < chart.top || at.bottom > chart.bottom;
+                }).length",
             );
-            assert_eq!(
-                faults,
-                Value::Array(vec![]),
-                "{width} px, {scheme}: {faults:#}"
-            );
+            assert_eq!(outside, 0, "{what}");
+            tab.eval("document.querySelectorAll('details').forEach(fold => fold.open = true)");
+            tab.settle();
+            keeps_nobody_out(&tab, &what);
         }
     }
 }

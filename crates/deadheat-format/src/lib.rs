@@ -9,6 +9,7 @@
 //! | run file, `deadheat.run/1` | `read_run`, `IndexedRun`, feature `read` | [`RunFileWriter`] |
 //! | what a machine showed of itself, `deadheat.calibration/1` | [`read_calibration`] | [`write_calibration`] |
 //! | rules of a project, `deadheat.toml` | [`find_rules`], [`read_rules`] | |
+//! | the index of a history, and what is accepted, feature `history` | `HistoryIndex`, `read_accepted` | `HistoryIndex`, `write_accepted` |
 //! | a plan with its programs, feature `saved` | `unpack` | `write_pack` |
 //! | tidy CSV, feature `csv` | `read_csv_from` | `write_csv` |
 //! | hyperfine's JSON, feature `hyperfine` | | `write_hyperfine` |
@@ -34,6 +35,8 @@ mod content;
 mod default_path;
 mod error;
 mod export;
+#[cfg(feature = "history")]
+mod history;
 #[cfg(feature = "csv")]
 mod import;
 mod journal;
@@ -67,6 +70,12 @@ pub use export::write_hdr;
 pub use export::write_hyperfine;
 #[cfg(feature = "trackers")]
 pub use export::{GoogleSide, write_bmf, write_google_benchmark, write_smaller_is_better};
+#[cfg(feature = "history")]
+pub use history::{
+    ACCEPTED_FILE, Accepted, Added, HistoryIndex, INDEX_FILE, INDEX_VERSION, IndexCounts,
+    IndexedCommit, IndexedRace, IndexedSeries, StoredRun, files_of_runs, find_index, gzipped,
+    is_run_name, read_accepted, write_accepted,
+};
 #[cfg(feature = "saved")]
 pub use import::{
     Recording, SavedFormat, files_in, read_criterion, read_criterion_set, read_recording,

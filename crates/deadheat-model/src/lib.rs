@@ -20,6 +20,8 @@ pub mod doctor;
 mod environment;
 mod estimate;
 mod figures;
+#[cfg(feature = "history")]
+mod history;
 mod json;
 mod metric;
 mod named;
@@ -58,6 +60,11 @@ pub use figures::{
     BetweenFigures, Change, ContenderHistogram, Family, Figures, FirstHalf, Fit, HistogramUnit,
     Histograms, OppositePeaks, PairSigns, RankSums, SideFigures, SignedRanks, Spread,
     StabilityFigures, TTested, Tested,
+};
+#[cfg(feature = "history")]
+pub use history::{
+    CommitOrder, History, HistoryMachine, HistoryRace, HistoryRun, HistorySeries, LoopClosure,
+    Timeline, TimelineChange, TimelineCommit, TimelinePlateau, TimelineRace,
 };
 pub use json::{Json, JsonError, Object};
 pub use metric::{Better, ForeignMetric, Metric, Unit};

@@ -96,6 +96,17 @@ impl Day {
             .ok_or_else(|| format!("'{text}' is no day of the calendar"))
     }
 
+    /// The seconds from the beginning of 1970 to that of the day, in UTC; 0 for an earlier day.
+    pub fn unix_seconds(self) -> u64 {
+        let year = u64::from(self.year);
+        let years = (1970..year).map(days_in_year).sum::<u64>();
+        let months = (1..u64::from(self.month)).map(|month| days_in_month(year, month));
+        if year < 1970 {
+            return 0;
+        }
+        (years + months.sum::<u64>() + u64::from(self.day) - 1) * 86_400
+    }
+
     /// The day so many seconds after the beginning of 1970, in UTC.
     pub fn of_unix_seconds(seconds: u64) -> Self {
         let mut days = seconds / 86_400;

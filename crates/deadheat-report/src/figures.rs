@@ -270,7 +270,7 @@ fn tested(tested: Tested) -> String {
 }
 
 /// A p-value with two digits; below a millionth nobody counts on.
-fn probability(p: f64) -> String {
+pub(crate) fn probability(p: f64) -> String {
     if p < 1e-6 {
         "< 0.000001".to_owned()
     } else {

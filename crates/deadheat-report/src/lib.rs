@@ -19,6 +19,8 @@
 //!   `deadheat doctor` found out about a machine
 //! - `to_calibration_text` and `to_calibration_markdown`, with the feature
 //!   `commands`: what a machine showed of itself
+//! - `to_history_text`, `to_history_markdown`, `to_history_json`, `to_history_page`, with the
+//!   feature `commands`: levels, steps and creep over commits
 //! - [`progress_line`]: the line to watch while a race goes on
 //!
 //! An answer is a tree of blocks (`document`): built once (`run`, `comparison`, `calibration`),
@@ -48,6 +50,8 @@ mod enumeration;
 mod figures;
 mod gates;
 mod glyphs;
+#[cfg(feature = "commands")]
+mod history;
 mod hosts;
 mod json;
 #[cfg(feature = "reports")]
@@ -85,12 +89,17 @@ pub use comparison::{
 #[cfg(feature = "commands")]
 pub use doctor::{DoctorTextOptions, to_doctor_json, to_doctor_text};
 pub use glyphs::Glyphs;
+#[cfg(feature = "commands")]
+pub use history::{
+    HistoryTextOptions, accepting, bisecting, check_lines, to_history_json, to_history_markdown,
+    to_history_text,
+};
 pub use json::to_json;
 #[cfg(feature = "reports")]
 pub use junit::to_junit;
 pub use names::{escape, escape_message, labels, shorten};
 #[cfg(feature = "commands")]
-pub use page::to_bisect_page;
+pub use page::{to_bisect_page, to_history_page};
 #[cfg(feature = "reports")]
 pub use page::{to_page, write_page};
 #[cfg(feature = "reports")]

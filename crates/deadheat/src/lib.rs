@@ -66,6 +66,8 @@ mod command_race;
 mod exit;
 mod harness;
 #[cfg(feature = "commands")]
+mod history;
+#[cfg(feature = "commands")]
 mod pairing;
 #[doc(hidden)]
 pub mod parts;

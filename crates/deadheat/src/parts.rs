@@ -59,6 +59,12 @@ pub mod harness {
     pub use crate::race::Planned;
 }
 
+/// Histories of commits.
+#[cfg(feature = "commands")]
+pub mod history {
+    pub use crate::history::*;
+}
+
 /// Pairs of benchmarks of two builds.
 #[cfg(feature = "commands")]
 pub mod pairing {

@@ -57,6 +57,9 @@ pub struct BenchOptions {
     /// The words that race the same again, where those of this process do not.
     #[arg(skip)]
     pub again: Option<Vec<String>>,
+    /// True where the run is added to the index of a history.
+    #[arg(skip)]
+    pub history: bool,
     /// What ends a benchmark in place of its verdict.
     #[arg(skip)]
     pub until: Option<Until>,

@@ -14,6 +14,7 @@ use deadheat::parts::{
 
 use super::options::BenchOptions;
 use super::programs::{Entrants, Field, inspect, listing, nothing_in_common, nothing_selected};
+use crate::history_index::keep_in_history;
 use crate::plan::tell_of_plan;
 use crate::races::{race_and_tell, tell_of_one};
 
@@ -145,13 +146,20 @@ fn race_pairing(pairing: Pairing, options: &BenchOptions) -> Result<Status, Fail
     if let Some(outcome) = options.begun_part(&first)? {
         return tell_of_one(outcome, &options.answer, &options.exports);
     }
-    race_and_tell(&first.settings, save, quiet, answered, |second| {
+    let mut recorded = Vec::new();
+    let status = race_and_tell(&first.settings, save, quiet, answered, |second| {
         let (race, entries) = match second {
             None => (first.clone(), entries.clone()),
             Some(second) => second.of_benchmarks(&first, entries.clone()),
         };
-        race_entries(&race, entries, options)
-    })
+        let outcome = race_entries(&race, entries, options)?;
+        recorded.push(outcome.path.clone());
+        Ok(outcome)
+    })?;
+    if options.history {
+        keep_in_history(&recorded, quiet)?;
+    }
+    Ok(status)
 }
 
 fn entries(pairing: Pairing, options: &BenchOptions) -> Entries {

@@ -459,6 +459,52 @@ fn parts_are_raced_quietly_and_the_job_that_merges_them_has_gate_and_comment() {
 }
 
 #[test]
+fn runs_are_kept_on_a_branch_and_levels_over_commits_stand_in_the_comment() {
+    needs!("curl", "git", "jq");
+    let project = Project::new();
+    let job = |head: &str, run: u64| {
+        let mut job = project.job(head, run);
+        let history = ("history".to_owned(), "runs".to_owned());
+        job.inputs.push(history);
+        job
+    };
+    let first = job(&project.equal, 1).run();
+    assert_eq!(first.code, 0, "{first:?}");
+    let kept = || project.git("origin", &["ls-tree", "-r", "--name-only", "runs"]);
+    assert_eq!(kept().lines().count(), 1, "{}", kept());
+    let page = fs::read_to_string(first.output("history")).unwrap();
+    assert!(page.contains("work"), "{page:.300}");
+
+    // It is raced from the base again; the commits of both runs make the history.
+    let second = job(&project.slow, 2).run();
+    assert_eq!(second.code, 1, "{second:?}");
+    assert_eq!(kept().lines().count(), 2, "{}", kept());
+    let body = project.api.bodies().pop().unwrap();
+    assert!(body.contains("Over commits"), "{body}");
+    assert!(body.contains(&project.slow[..8]), "{body}");
+    assert!(second.summary.contains("Over commits"));
+    // Nothing of it is left in the checkout.
+    let branches = project.git("checkout", &["for-each-ref", "refs/heads"]);
+    assert_eq!(branches, "");
+
+    // A token that only reads: the race decides as ever.
+    let hook = project.path("origin/.git/hooks/pre-receive");
+    fs::create_dir_all(hook.parent().unwrap()).unwrap();
+    executable(&hook, "#!/bin/sh\necho no >&2\nexit 1\n");
+    let refused = job(&project.equal, 3).run();
+    assert_eq!(refused.code, 0, "{refused:?}");
+    refused.says(&["::notice title=deadheat::history: the run is not kept on runs"]);
+    assert_eq!(kept().lines().count(), 2);
+    fs::remove_file(hook).unwrap();
+
+    let mut odd = job(&project.equal, 4);
+    odd.inputs.last_mut().unwrap().1 = "--upload-pack=./x".to_owned();
+    let odd = odd.run();
+    assert_eq!(odd.code, 0, "{odd:?}");
+    odd.says(&["is no name of a branch"]);
+}
+
+#[test]
 fn no_script_of_an_action_or_a_workflow_has_a_text_of_strangers_pasted_into_it() {
     let mut files = vec![
         root().join("action.yml"),

@@ -5,6 +5,8 @@ mod axis;
 mod bisect;
 mod charts;
 mod data;
+#[cfg(feature = "commands")]
+mod history;
 mod hosts;
 mod html;
 mod overview;
@@ -12,4 +14,5 @@ mod write;
 
 #[cfg(feature = "commands")]
 pub use bisect::to_bisect_page;
+pub use history::to_history_page;
 pub use write::{to_page, write_page};

@@ -14,12 +14,12 @@ const NARROW: f64 = 4.0;
 
 /// One of the two axes of a frame.
 #[derive(Clone, Debug)]
-pub(super) struct Axis {
-    pub(super) low: f64,
-    pub(super) high: f64,
+pub(crate) struct Axis {
+    pub(crate) low: f64,
+    pub(crate) high: f64,
     pub(super) title: String,
     /// Places on the axis, and the words there.
-    pub(super) ticks: Vec<(f64, String)>,
+    pub(crate) ticks: Vec<(f64, String)>,
 }
 
 impl Axis {
@@ -33,7 +33,7 @@ impl Axis {
     }
 
     /// Changes, in percent.
-    pub(super) fn changes(span: (f64, f64), title: &str) -> Axis {
+    pub(crate) fn changes(span: (f64, f64), title: &str) -> Axis {
         let word = |value: f64, decimals| {
             let sign = Glyphs::Unicode.sign(value);
             format!("{sign}{} %", digits(value.abs(), decimals))

@@ -11,6 +11,7 @@ mod gallery;
 mod png;
 mod scene;
 
+pub(crate) use axis::Axis;
 pub use gallery::to_pictures;
 #[cfg(feature = "png")]
 pub use png::PictureError;

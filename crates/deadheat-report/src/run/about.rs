@@ -301,7 +301,7 @@ fn origin(file: &ResultSource) -> String {
 }
 
 /// A command as one pastes it into a shell: its words on one line, quoted where they need it.
-fn shell(words: &[String]) -> String {
+pub(crate) fn shell(words: &[String]) -> String {
     let quoted: Vec<String> = words.iter().map(|word| quoted(word)).collect();
     quoted.join(" ")
 }

@@ -8,7 +8,7 @@ mod lists;
 mod text;
 
 #[cfg(feature = "reports")]
-pub(crate) use about::{about, command};
+pub(crate) use about::{about, command, shell};
 pub use facts::Detail;
 pub(crate) use facts::Run;
 #[cfg(feature = "reports")]

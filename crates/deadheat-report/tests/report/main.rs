@@ -11,6 +11,8 @@ mod doctor;
 mod drawn;
 mod fixtures;
 mod gates;
+#[cfg(feature = "commands")]
+mod history;
 mod hostile;
 mod json;
 mod junit;

@@ -1,0 +1,302 @@
+//! `deadheat history show`, `check` and `page`: the levels of a range of commits, told, held to
+//! what is accepted, and drawn.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf, absolute};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use clap::{Args, ValueEnum};
+use deadheat::parts::answer::to_stdout;
+use deadheat::parts::exit::{Failure, Status};
+use deadheat::parts::format::{read_accepted, write_text};
+use deadheat::parts::history::{Asked, Window, history};
+use deadheat::parts::model::{Day, History, LogRatio, Timeline, TimelineChange, fraction};
+use deadheat::parts::report::{
+    Glyphs, HistoryTextOptions, check_lines, to_history_json, to_history_markdown, to_history_page,
+    to_history_text,
+};
+use deadheat::parts::settings::Color;
+use deadheat::parts::terminal;
+
+use super::repository::{LineArgs, Repository};
+use crate::clean::age;
+use crate::history_index::{IndexArgs, shown};
+use crate::options::color;
+
+/// Shown at the end of `deadheat history show --help`.
+pub const SHOW_EXAMPLES: &str = "\
+Examples:
+  deadheat history show
+  deadheat history show parse --last 200
+  deadheat history show --range v1.0..main --json
+  deadheat history show --since 90d";
+
+/// Shown at the end of `deadheat history check --help`.
+pub const CHECK_EXAMPLES: &str = "\
+Examples:
+  deadheat history check
+  deadheat history check --range v1.0..HEAD --fail-on step,creep --both";
+
+/// Shown at the end of `deadheat history page --help`.
+pub const PAGE_EXAMPLES: &str = "\
+Examples:
+  deadheat history page --html history.html
+  deadheat history page parse --all --html parse.html";
+
+/// Commits shown unless the user says how many.
+const NEWEST: usize = 50;
+
+/// The part of the history that is asked for.
+#[derive(Clone, Debug, Args)]
+pub struct RangeArgs {
+    /// Parts of the names of benchmarks that are meant [default: all]
+    #[arg(value_name = "BENCHMARK")]
+    benchmarks: Vec<String>,
+    #[command(flatten)]
+    line: LineArgs,
+    /// The newest so many commits that were raced [default: 50]
+    #[arg(
+        long,
+        value_name = "N",
+        help_heading = "Commits",
+        conflicts_with_all = ["range", "since", "all"]
+    )]
+    last: Option<usize>,
+    /// Commits since a day, as 2026-01-31, or no older than an age, as 90d or 8w
+    #[arg(
+        long,
+        value_name = "WHEN",
+        value_parser = since,
+        help_heading = "Commits",
+        conflicts_with_all = ["range", "all"]
+    )]
+    since: Option<u64>,
+    /// All commits that were raced
+    #[arg(long, help_heading = "Commits", conflicts_with = "range")]
+    all: bool,
+    #[command(flatten)]
+    index: IndexArgs,
+}
+
+/// Options of `deadheat history show`.
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    #[command(flatten)]
+    range: RangeArgs,
+    /// Every commit of every benchmark; else of one that is alone or named
+    #[arg(short, long, help_heading = "Answer")]
+    verbose: bool,
+    /// Print JSON instead of text
+    #[arg(long, help_heading = "Answer", conflicts_with = "markdown")]
+    json: bool,
+    /// Print Markdown instead of text
+    #[arg(long, help_heading = "Answer")]
+    markdown: bool,
+    /// When to colour the answer
+    #[arg(
+        long,
+        value_name = "WHEN",
+        default_value = "auto",
+        value_parser = color(),
+        help_heading = "Answer"
+    )]
+    color: Color,
+}
+
+/// A kind of change that fails a check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Failing {
+    /// A step at a commit, or somewhere between two
+    Step,
+    /// Creep that no single commit shows
+    Creep,
+}
+
+/// Options of `deadheat history check`.
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    #[command(flatten)]
+    range: RangeArgs,
+    /// What fails the check
+    #[arg(
+        long,
+        value_name = "WHAT",
+        value_enum,
+        value_delimiter = ',',
+        default_value = "step"
+    )]
+    fail_on: Vec<Failing>,
+    /// Changes smaller than this do not fail it, as 0.5% [default: any change does]
+    #[arg(long, value_name = "SHARE", value_parser = fraction)]
+    margin: Option<f64>,
+    /// Changes for the better fail it, too: they are to be accepted as well
+    #[arg(long)]
+    both: bool,
+}
+
+/// Options of `deadheat history page`.
+#[derive(Debug, Args)]
+pub struct PageArgs {
+    #[command(flatten)]
+    range: RangeArgs,
+    /// Write the page here
+    #[arg(long, value_name = "FILE", help_heading = "Files")]
+    html: PathBuf,
+}
+
+/// A time, from a day or an age.
+fn since(text: &str) -> Result<u64, String> {
+    if let Ok(day) = Day::parse(text) {
+        return Ok(day.unix_seconds());
+    }
+    let age = age(text).map_err(|_| {
+        format!("'{text}' is no day, as 2026-01-31 is, and no age, as 12h, 90d and 8w are")
+    })?;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let now = now.unwrap_or_default().as_secs();
+    Ok(now.saturating_sub(age.as_secs()))
+}
+
+impl RangeArgs {
+    /// The history that is asked for.
+    fn history(&self) -> Result<History, Failure> {
+        let index = self.index.open()?;
+        let accepted = read_accepted(&self.index.path()?).map_err(Failure::reading)?;
+        let repository = Repository::around(&self.line)?;
+        let asked = match (&self.line.range, self.since, self.last) {
+            (Some(_), ..) => Asked::Range,
+            (None, Some(seconds), _) => Asked::Since(seconds),
+            (None, None, _) if self.all => Asked::All,
+            (None, None, last) => Asked::Newest(last.unwrap_or(NEWEST)),
+        };
+        let window = Window::of(&index, &repository, asked)?;
+        let found = history(&index, &window, &self.benchmarks, &accepted)?;
+        if found.timelines.is_empty() && !self.benchmarks.is_empty() {
+            return Err(Failure::Usage(format!(
+                "no benchmark of this range is called {}; `deadheat history show` lists them",
+                self.benchmarks.join(" or ")
+            )));
+        }
+        Ok(found)
+    }
+}
+
+/// Prints the history.
+pub fn show(args: &ShowArgs) -> Result<Status, Failure> {
+    let found = args.range.history()?;
+    let text = if args.json {
+        to_history_json(&found)
+    } else if args.markdown {
+        to_history_markdown(&found)
+    } else {
+        to_history_text(
+            &found,
+            &HistoryTextOptions {
+                width: terminal::width(),
+                color: args.color.applies(),
+                unicode: terminal::speaks_unicode(),
+                commits: args.verbose,
+            },
+        )
+    };
+    to_stdout(&text)?;
+    Ok(Status::Done)
+}
+
+/// Fails where a change is not accepted.
+pub fn check(args: &CheckArgs) -> Result<Status, Failure> {
+    let found = args.range.history()?;
+    let glyphs = Glyphs::new(terminal::speaks_unicode());
+    let least = LogRatio::from_change(args.margin.unwrap_or(0.0)).0;
+    let fails =
+        |change: &&TimelineChange| (args.both || change.is_worse) && change.effect.0.abs() >= least;
+    let mut lines = Vec::new();
+    for timeline in &found.timelines {
+        let changes = |kind: Failing, all: fn(&Timeline) -> &[TimelineChange]| {
+            let all = all(timeline)
+                .iter()
+                .filter(|_| args.fail_on.contains(&kind));
+            all.filter(fails).collect::<Vec<_>>()
+        };
+        let steps = changes(Failing::Step, |timeline| &timeline.steps);
+        let creep = changes(Failing::Creep, |timeline| &timeline.creep);
+        let steps = steps.into_iter().map(|change| (change, true));
+        let creep = creep.into_iter().map(|change| (change, false));
+        let all: Vec<_> = steps.chain(creep).collect();
+        lines.extend(check_lines(timeline, &all, glyphs));
+    }
+    if lines.is_empty() {
+        let accepted = found.timelines.iter().flat_map(|one| &one.commits);
+        let accepted = accepted.filter(|one| one.accepted.is_some());
+        let accepted: BTreeSet<&str> = accepted.map(|one| &*one.commit.id).collect();
+        let accepted = accepted.len();
+        let beside = match accepted {
+            0 => String::new(),
+            1 => " beside one that is accepted".to_owned(),
+            many => format!(" beside {many} that are accepted"),
+        };
+        let what = match (&args.fail_on[..], args.both) {
+            ([Failing::Step], false) => "step for the worse",
+            ([Failing::Step], true) => "step",
+            (_, false) => "change for the worse",
+            (_, true) => "change",
+        };
+        to_stdout(&format!(
+            "no {what} in {} commits of {} benchmarks{beside}\n",
+            found.shown,
+            found.timelines.len()
+        ))?;
+        return Ok(Status::Done);
+    }
+    lines.push(String::new());
+    to_stdout(&lines.join("\n"))?;
+    Ok(Status::ConditionHolds)
+}
+
+/// Writes the page.
+pub fn page(args: &PageArgs) -> Result<Status, Failure> {
+    let found = args.range.history()?;
+    let index = args.range.index.path()?;
+    let base = way(
+        &args.html,
+        index.ancestors().nth(2).unwrap_or(Path::new("")),
+    );
+    let written = write_text(&args.html, &to_history_page(&found, &base));
+    written.map_err(|error| Failure::unwritable("--html", &error))?;
+    to_stdout(&format!("{}\n", shown(&args.html)))?;
+    Ok(Status::Done)
+}
+
+/// The way from a page to a folder, as a link has it; empty where they lie side by side.
+fn way(page: &Path, folder: &Path) -> String {
+    let whole = |path: &Path| absolute(path).unwrap_or_else(|_| path.to_owned());
+    let (page, folder) = (whole(page), whole(folder));
+    let from = page.parent().unwrap_or(Path::new("/"));
+    let shared = from.components().zip(folder.components());
+    let shared = shared.take_while(|(one, other)| one == other).count();
+    let up = from.components().skip(shared).map(|_| "../".to_owned());
+    let down = folder.components().skip(shared);
+    let down = down.map(|part| format!("{}/", part.as_os_str().display()));
+    up.chain(down).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_way_from_a_page_to_the_runs_leads_up_and_down() {
+        assert_eq!(way(Path::new("/a/b/page.html"), Path::new("/a/b")), "");
+        assert_eq!(way(Path::new("/a/b/c/page.html"), Path::new("/a/b")), "../");
+        assert_eq!(way(Path::new("/a/p.html"), Path::new("/a/b/c")), "b/c/");
+        assert_eq!(way(Path::new("/x/p.html"), Path::new("/a")), "../a/");
+    }
+
+    #[test]
+    fn a_time_is_a_day_or_an_age() {
+        assert_eq!(since("1970-01-02"), Ok(86_400));
+        assert_eq!(since("2026-11-26"), Ok(1_795_651_200));
+        assert!(since("1d").unwrap() > 1_700_000_000);
+        assert!(since("yesterday").is_err());
+    }
+}
