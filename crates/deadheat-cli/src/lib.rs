@@ -9,6 +9,7 @@ mod cargo_deadheat;
 mod clean;
 mod compare;
 mod doctor;
+mod explain;
 mod exports;
 mod link;
 mod manual;

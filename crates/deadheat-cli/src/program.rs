@@ -8,8 +8,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 use deadheat::parts::exit::{Failure, code};
 
 use crate::{
-    bench, calibrate, cargo_deadheat, clean, compare, doctor, link, manual, merge, options, pack,
-    plan, recorded, rev, run,
+    bench, calibrate, cargo_deadheat, clean, compare, doctor, explain, link, manual, merge,
+    options, pack, plan, recorded, rev, run,
 };
 
 /// Races too close to call: is B faster than A, by how much, how sure?
@@ -48,6 +48,9 @@ enum Command {
     /// Make one run of the parts that several machines raced, and answer
     #[command(after_help = merge::EXAMPLES)]
     Merge(Box<merge::MergeArgs>),
+    /// Say where the time went: what both sides execute, function by function
+    #[command(after_help = explain::EXAMPLES)]
+    Explain(explain::ExplainArgs),
     /// Look at this machine: what disturbs measurements, by how much, and what mends it
     #[command(after_help = doctor::EXAMPLES)]
     Doctor(doctor::DoctorArgs),
@@ -146,6 +149,7 @@ pub fn deadheat() -> ExitCode {
         Command::Analyze(args) => recorded::analyze(*args),
         Command::Report(args) => recorded::report(*args),
         Command::Merge(args) => merge::merge(*args),
+        Command::Explain(args) => explain::explain(&args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Calibrate(args) => calibrate::calibrate(&args),
         Command::Clean(args) => clean::clean(&args),

@@ -3,6 +3,7 @@
 //! where records go is injected through traits of the model.
 
 mod affinity;
+mod callgrind;
 mod clock;
 #[cfg(feature = "commands")]
 mod command_failure;
@@ -16,11 +17,15 @@ mod interrupt;
 #[cfg(feature = "commands")]
 mod jar;
 #[cfg(feature = "commands")]
+mod launch_folder;
+#[cfg(feature = "commands")]
 mod launcher;
 mod machine;
 mod memory_layout;
 mod order;
 mod placement;
+#[cfg(feature = "commands")]
+mod profile;
 mod program_pages;
 mod random;
 mod run_delay;
@@ -68,6 +73,8 @@ pub use order::{Moment, Schedule};
 pub use placement::LinkProgram;
 #[cfg(feature = "commands")]
 pub use placement::Placements;
+#[cfg(feature = "commands")]
+pub use profile::{CountedWorker, Dump, LaunchLength, ProfileError, Valgrind};
 pub use session::{Contenders, NeverStop, Progress, Session, StopRequest, Unwatched, Watcher};
 pub use terminal::{
     Ended, run_beside_the_answer, run_in_foreground, stdout_was_closed, terminal_width,

@@ -15,6 +15,7 @@
 //! | Go benchmark text, feature `saved` | `read_results` | `write_go` |
 //! | HDR histogram log | | [`write_hdr`] |
 //! | a folder of criterion, feature `saved` | `read_criterion` | |
+//! | callgrind's output, feature `profiles` | `read_callgrind` | |
 //! | Google Benchmark's JSON, feature `trackers` | | `write_google_benchmark` |
 //! | `customSmallerIsBetter` of github-action-benchmark, feature `trackers` | | `write_smaller_is_better` |
 //! | Bencher Metric Format, feature `trackers` | | `write_bmf` |
@@ -32,7 +33,7 @@ mod content;
 mod default_path;
 mod error;
 mod export;
-#[cfg(feature = "csv")]
+#[cfg(any(feature = "csv", feature = "profiles"))]
 mod import;
 mod number;
 mod output;
@@ -60,6 +61,8 @@ pub use export::write_hdr;
 pub use export::write_hyperfine;
 #[cfg(feature = "trackers")]
 pub use export::{GoogleSide, write_bmf, write_google_benchmark, write_smaller_is_better};
+#[cfg(feature = "profiles")]
+pub use import::read_callgrind;
 #[cfg(feature = "saved")]
 pub use import::{
     Recording, SavedFormat, files_in, read_criterion, read_criterion_set, read_recording,

@@ -24,6 +24,8 @@ mod named;
 mod placement;
 mod plan;
 mod plots;
+#[cfg(feature = "profiles")]
+mod profile;
 mod quantities;
 mod race_settings;
 mod results;
@@ -65,6 +67,11 @@ pub use plan::{
 pub use plots::{
     BoxPlot, DensityCurve, Difference, DifferenceSeries, Distribution, LookEstimate, PairCloud,
     PairPoint, Plots, ReplicateEstimate,
+};
+#[cfg(feature = "profiles")]
+pub use profile::{
+    Counted, ExplainedPair, Explanation, Finding, FunctionChange, Place, Profile, StackChange,
+    WallChange,
 };
 pub use quantities::{Day, byte_size, duration, fnv1a, fraction};
 pub use race_settings::{Design, FileScope, Front, Looks, RaceSettings, Setting, ValueKind};

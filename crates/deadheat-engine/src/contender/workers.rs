@@ -33,7 +33,7 @@ const MOST_HEAP: u64 = 64 << 10;
 
 /// Time that a process may take until its `main` has made the suite, however little
 /// a sample may take.
-pub(super) const START_UP: Duration = Duration::from_secs(10);
+pub(crate) const START_UP: Duration = Duration::from_secs(10);
 
 /// Time that a sample lasts at least where processes take turns: handing over and
 /// finding the caches again are then a small part of it.
@@ -241,6 +241,7 @@ impl<'a> Workers<'a> {
             cpu_overhead_ns: self.gauge.cpu_overhead_ns(),
             heap_bytes: below(&mut rng, MOST_HEAP) as usize,
             stack_bytes: below(&mut rng, MOST_STACK) as usize,
+            callgrind: false,
         });
         match self.ask(&mut session, position, &request)? {
             Reply::Prepared { renews_input } => session.renews_input = renews_input,

@@ -8,4 +8,8 @@ mod html;
 mod overview;
 mod write;
 
+#[cfg(feature = "commands")]
+pub(crate) use html::{GLYPHS, Text, blocks};
+#[cfg(feature = "commands")]
+pub(crate) use write::STYLE;
 pub use write::{to_page, write_page};

@@ -1,0 +1,10 @@
+//! Programs under Valgrind's callgrind, which counts every instruction: whole commands, and the
+//! samples of workers.
+
+mod counted_worker;
+mod error;
+mod valgrind;
+
+pub use counted_worker::CountedWorker;
+pub use error::ProfileError;
+pub use valgrind::{Dump, LaunchLength, Valgrind};

@@ -1,0 +1,376 @@
+//! Valgrind as it is found here, whole commands under it, and what it writes.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::pipe;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use deadheat_model::{CommandLine, ExitPolicy, HarnessCalls, Input};
+
+use super::error::{ProfileError, killed_by};
+use crate::contender::{VARIABLES, filter, startable};
+use crate::executable::find_executable;
+use crate::interrupt::Interrupts;
+use crate::launch_folder::LaunchFolder;
+use crate::memory_layout::at_fixed_addresses;
+use crate::subprocess::{Answer, Captured, Ending, run_captured};
+
+/// Bytes of what callgrind writes for one process at most.
+const MOST_BYTES: u64 = 1 << 30;
+/// Bytes of Valgrind's own words that are read.
+const MOST_WORDS: u64 = 1 << 20;
+/// Time that Valgrind may take to say its version.
+const VERSION: Duration = Duration::from_secs(30);
+
+/// The beginnings of names in the folder: of what callgrind counted, and of what Valgrind says.
+const DUMP: &str = "dump.";
+const WORDS: &str = "log.";
+
+/// Words by which Valgrind says that it does not know an instruction.
+const UNKNOWN: [&str; 2] = ["unhandled instruction bytes:", "Unrecognised instruction"];
+
+/// The trigger of the dumps that a worker asks for, one a sample.
+const OF_A_SAMPLE: &str = "desc: Trigger: Client Request";
+
+/// Valgrind, as it is found on this machine.
+#[derive(Clone, Debug)]
+pub struct Valgrind {
+    program: PathBuf,
+    version: String,
+}
+
+/// What callgrind wrote once: the counts of a process, or of a sample.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dump {
+    /// The name of its file, for messages.
+    pub name: String,
+    /// The whole of it.
+    pub text: String,
+}
+
+/// What callgrind collects of a process.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Collect<'a> {
+    /// All of it.
+    Everything,
+    /// What runs below functions of these names, in which `*` stands for anything.
+    Below(&'a [String]),
+    /// What the process marks.
+    Marked,
+}
+
+/// The length of a launch of Google Benchmark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LaunchLength {
+    /// So many iterations, which releases from 1.8 on understand.
+    Iterations(u64),
+    /// As few as there can be: one, unless the benchmark itself says how many.
+    Shortest,
+}
+
+/// A program that is counted, and its surroundings.
+struct Counted<'a> {
+    program: &'a str,
+    arguments: &'a [String],
+    directory: Option<&'a Path>,
+    /// Variables that it does not see.
+    hidden: &'a [&'static str],
+    stdin: Stdio,
+    patience: Option<Duration>,
+    policy: &'a ExitPolicy,
+}
+
+impl Valgrind {
+    /// Finds it in `PATH`, and asks its version.
+    pub fn find(interrupts: &Interrupts) -> Result<Self, ProfileError> {
+        let program = find_executable("valgrind").ok_or(ProfileError::NoValgrind)?;
+        let mut command = Command::new(&program);
+        command.arg("--version").stdin(Stdio::null());
+        let said = run_captured(command, Answer::Printed, None, Some(VERSION), interrupts)?;
+        if let Some(ended) = said.problem() {
+            let program = program.display().to_string();
+            return Err(ProfileError::Failed { program, ended });
+        }
+        let version = String::from_utf8_lossy(&said.output).trim().to_owned();
+        Ok(Self { program, version })
+    }
+
+    /// Name and version, such as `valgrind-3.19.0`.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// The executable.
+    pub(super) fn program(&self) -> &Path {
+        &self.program
+    }
+
+    /// The arguments in front of a program and its own.
+    pub(super) fn arguments(&self, collect: Collect<'_>, folder: &LaunchFolder) -> Vec<OsString> {
+        let below = |option: &str, name: &str| {
+            let mut argument = OsString::from(option);
+            argument.push(folder.path().join(name));
+            argument
+        };
+        let mut arguments = vec![
+            "--tool=callgrind".into(),
+            below("--callgrind-out-file=", "dump.%p"),
+            below("--log-file=", "log.%p"),
+            // A script that ends by starting the program, and what a command starts.
+            "--trace-children=yes".into(),
+            "--dump-line=yes".into(),
+            "--dump-instr=no".into(),
+        ];
+        match collect {
+            Collect::Everything => {}
+            Collect::Below(names) => {
+                let toggles = names.iter().map(|name| format!("--toggle-collect={name}"));
+                arguments.extend(toggles.map(OsString::from));
+            }
+            Collect::Marked => arguments.push("--collect-atstart=no".into()),
+        }
+        arguments
+    }
+
+    /// Runs a command once, and returns what callgrind counted of it and of all it started.
+    pub fn count_command(
+        &self,
+        line: &CommandLine,
+        interrupts: &Interrupts,
+    ) -> Result<Vec<Dump>, ProfileError> {
+        let Some((program, arguments)) = line.words.split_first() else {
+            return Ok(Vec::new());
+        };
+        let counted = Counted {
+            program,
+            arguments,
+            directory: None,
+            hidden: &[],
+            stdin: stdin(&line.input)?,
+            patience: line.timeout,
+            policy: &line.exit_policy,
+        };
+        self.count(counted, Collect::Everything, interrupts)
+    }
+
+    /// Launches an executable of Google Benchmark for one benchmark and so many iterations. Only what
+    /// runs below the benchmark's function is counted if `below` it.
+    pub fn count_launch(
+        &self,
+        calls: &HarnessCalls,
+        iterations: LaunchLength,
+        below: bool,
+        patience: Option<Duration>,
+        interrupts: &Interrupts,
+    ) -> Result<Vec<Dump>, ProfileError> {
+        let program = startable(&calls.program.executable);
+        let length = match iterations {
+            LaunchLength::Iterations(count) => format!("{count}x"),
+            LaunchLength::Shortest => "0.000000001".to_owned(),
+        };
+        let mut arguments = calls.program.arguments.clone();
+        arguments.extend([
+            format!("--benchmark_filter={}", filter(&calls.benchmark)),
+            "--benchmark_repetitions=1".to_owned(),
+            format!("--benchmark_min_time={length}"),
+        ]);
+        let counted = Counted {
+            program: &program.to_string_lossy(),
+            arguments: &arguments,
+            directory: calls.program.directory.as_deref(),
+            hidden: &VARIABLES,
+            stdin: Stdio::null(),
+            patience,
+            policy: &ExitPolicy::ZeroOnly,
+        };
+        let functions = functions_of(&calls.benchmark);
+        let collect = if below {
+            Collect::Below(&functions)
+        } else {
+            Collect::Everything
+        };
+        self.count(counted, collect, interrupts)
+    }
+
+    fn count(
+        &self,
+        counted: Counted<'_>,
+        collect: Collect<'_>,
+        interrupts: &Interrupts,
+    ) -> Result<Vec<Dump>, ProfileError> {
+        let folder = LaunchFolder::new().map_err(ProfileError::Folder)?;
+        // What Valgrind says of a program that is not there hardly names it.
+        let Some(found) = find_executable(counted.program) else {
+            let program = counted.program.to_owned();
+            return Err(ProfileError::NoProgram { program });
+        };
+        let mut command = Command::new(&self.program);
+        command
+            .args(self.arguments(collect, &folder))
+            .arg(found)
+            .args(counted.arguments)
+            .stdin(counted.stdin);
+        for variable in counted.hidden {
+            command.env_remove(variable);
+        }
+        if let Some(directory) = counted.directory {
+            command.current_dir(directory);
+        }
+        let captured = run(command, counted.patience, interrupts)?;
+        self.checked(counted.program, &captured, counted.policy, &folder)?;
+        dumps(&folder, |_| true)
+    }
+
+    /// Runs a hook, which is not counted.
+    pub fn run_hook(&self, words: &[String], interrupts: &Interrupts) -> Result<(), ProfileError> {
+        let Some((program, arguments)) = words.split_first() else {
+            return Ok(());
+        };
+        let mut command = Command::new(program);
+        command.args(arguments).stdin(Stdio::null());
+        match run(command, None, interrupts)?.problem() {
+            None => Ok(()),
+            Some(ended) => Err(ProfileError::Failed {
+                program: words.join(" "),
+                ended,
+            }),
+        }
+    }
+
+    /// Returns why a program that was counted did not do its work.
+    fn checked(
+        &self,
+        program: &str,
+        captured: &Captured,
+        policy: &ExitPolicy,
+        folder: &LaunchFolder,
+    ) -> Result<(), ProfileError> {
+        let Some(ending) = &captured.ending else {
+            return Ok(());
+        };
+        if let Some(unknown) = self.unknown_instruction(program, folder) {
+            return Err(unknown);
+        }
+        let program = program.to_owned();
+        Err(match ending {
+            Ending::Exited(code) if policy.accepts(*code) => return Ok(()),
+            Ending::Silent(patience) => ProfileError::TimedOut {
+                program,
+                patience: *patience,
+            },
+            Ending::Signalled(signal) => ProfileError::Failed {
+                program,
+                ended: killed_by(*signal),
+            },
+            _ => ProfileError::Failed {
+                program,
+                ended: captured.problem().unwrap_or_default(),
+            },
+        })
+    }
+
+    /// The error that Valgrind does not know an instruction, where it said so.
+    pub(super) fn unknown_instruction(
+        &self,
+        program: &str,
+        folder: &LaunchFolder,
+    ) -> Option<ProfileError> {
+        let logs = folder.numbered(WORDS, MOST_WORDS).ok()?;
+        let mut lines = logs.iter().flat_map(|log| log.text.lines());
+        let line = lines.find(|line| UNKNOWN.iter().any(|words| line.contains(words)))?;
+        let bytes = line.split_once(UNKNOWN[0]).map(|(_, bytes)| bytes.trim());
+        Some(ProfileError::UnknownInstruction {
+            program: program.to_owned(),
+            bytes: bytes.map(str::to_owned),
+            valgrind: self.version.clone(),
+        })
+    }
+}
+
+/// Runs it where addresses are drawn for nobody, since what lies where decides how often some
+/// functions loop; what it prints is nobody's business.
+fn run(
+    command: Command,
+    patience: Option<Duration>,
+    interrupts: &Interrupts,
+) -> Result<Captured, ProfileError> {
+    let (here, there) = pipe().map_err(ProfileError::Folder)?;
+    let answer = Answer::Piped {
+        here,
+        there,
+        shown: false,
+    };
+    let captured = at_fixed_addresses(true, || {
+        run_captured(command, answer, None, patience, interrupts)
+    });
+    Ok(captured?)
+}
+
+fn stdin(input: &Input) -> Result<Stdio, ProfileError> {
+    match input {
+        Input::Null => Ok(Stdio::null()),
+        Input::File(file) => match File::open(file) {
+            Ok(open) => Ok(open.into()),
+            Err(error) => Err(ProfileError::Input {
+                file: file.display().to_string(),
+                error,
+            }),
+        },
+    }
+}
+
+/// The names of the function that a benchmark of Google Benchmark may be: a plain one, one in a
+/// namespace, a template, or a method of a fixture.
+fn functions_of(benchmark: &str) -> Vec<String> {
+    let mut parts = benchmark.split('/');
+    let name = parts.next().unwrap_or_default();
+    let family = name.split('<').next().unwrap_or_default();
+    let mut functions = vec![
+        format!("{family}(benchmark::State&*"),
+        format!("*::{family}(benchmark::State&*"),
+        format!("* {family}<*>(benchmark::State&*"),
+    ];
+    functions.extend(
+        parts.next().map(|method| {
+            format!("*{family}_{method}_Benchmark::BenchmarkCase(benchmark::State&*")
+        }),
+    );
+    functions
+}
+
+/// The dumps in the folder that are wanted, in the order in which they were written.
+fn dumps(folder: &LaunchFolder, wanted: impl Fn(&str) -> bool) -> Result<Vec<Dump>, ProfileError> {
+    let files = folder.numbered(DUMP, MOST_BYTES);
+    let files = files.map_err(ProfileError::Folder)?.into_iter();
+    let wanted = files.filter(|file| wanted(&file.text));
+    let dump = |file: crate::launch_folder::NumberedFile| Dump {
+        name: file.name,
+        text: file.text,
+    };
+    Ok(wanted.map(dump).collect())
+}
+
+/// The dumps of samples in the folder, in the order in which these were taken.
+pub(super) fn dumps_of_samples(folder: &LaunchFolder) -> Result<Vec<Dump>, ProfileError> {
+    dumps(folder, |text| text.contains(OF_A_SAMPLE))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::functions_of;
+
+    #[test]
+    fn a_benchmark_of_google_benchmark_may_be_a_function_a_template_or_a_method() {
+        assert_eq!(
+            functions_of("BM_sum<int>/64"),
+            [
+                "BM_sum(benchmark::State&*",
+                "*::BM_sum(benchmark::State&*",
+                "* BM_sum<*>(benchmark::State&*",
+                "*BM_sum_64_Benchmark::BenchmarkCase(benchmark::State&*",
+            ]
+        );
+    }
+}
