@@ -3,12 +3,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use deadheat_model::{Finding, FunctionChange, Place, Profile, StackChange, Verdict, WallChange};
+use deadheat_model::{
+    Finding, FunctionChange, Place, Profile, StackChange, Verdict, WallChange, without_depth,
+};
 
 /// A change of time is one of work where that changed by this part of it or more, on the scale of
 /// logarithms; and is none where it changed by less than the second.
 const WORK: f64 = 0.5;
 const NOT_WORK: f64 = 0.25;
+
+/// A change of work, on the same scale, that could not be seen in any time: the name of a program
+/// takes some instructions.
+const HARDLY: f64 = 0.000_1;
 
 /// A branch of a tree of calls with less than this part of its side is not followed: nobody could see
 /// it in a drawing.
@@ -23,8 +29,9 @@ pub fn paired_functions(sides: [&Profile; 2]) -> Vec<FunctionChange> {
     for (side, profile) in sides.into_iter().enumerate() {
         let graph = Graph::of(profile);
         for (Place { function, inlined }, cost) in &profile.own {
+            let function = without_depth(function);
             let change = found.entry(function).or_insert_with(|| FunctionChange {
-                function: function.clone(),
+                function: function.to_owned(),
                 own: [0; 2],
                 inclusive: [0; 2],
                 inlined: Vec::new(),
@@ -39,8 +46,12 @@ pub fn paired_functions(sides: [&Profile; 2]) -> Vec<FunctionChange> {
                 change.inlined[place].1[side] += cost;
             }
         }
-        for (function, change) in &mut found {
-            change.inclusive[side] = graph.inclusive(function).min(profile.total);
+        for function in graph.functions() {
+            // What a recursion executes is a part of what its first call does.
+            if let Some(change) = found.get_mut(without_depth(function)) {
+                let inclusive = graph.inclusive(function).min(profile.total);
+                change.inclusive[side] = change.inclusive[side].max(inclusive);
+            }
         }
     }
     let mut functions: Vec<FunctionChange> = found.into_values().collect();
@@ -81,7 +92,7 @@ pub fn paired_stacks(sides: [&Profile; 2]) -> Vec<StackChange> {
     let stacks = found.into_iter().map(|(path, counts)| StackChange {
         frames: path[common..]
             .iter()
-            .map(|frame| (*frame).to_owned())
+            .map(|frame| without_depth(frame).to_owned())
             .collect(),
         counts: counts.map(|count| count.round() as u64),
     });
@@ -97,7 +108,7 @@ fn common_beginning(paths: &[&Vec<&str>]) -> usize {
         let alike = path.iter().zip(*first).take_while(|(a, b)| a == b);
         alike.count().min(path.len() - 1)
     };
-    let least = others.iter().map(|path| shared(path)).min();
+    let least = others.iter().map(shared).min();
     least.unwrap_or(first.len() - 1).min(first.len() - 1)
 }
 
@@ -117,7 +128,7 @@ pub fn finding(totals: [u64; 2], wall: Option<&WallChange>) -> Finding {
         [old, new] => (new as f64 / old as f64).ln(),
     };
     if !matches!(wall.verdict, Verdict::Faster | Verdict::Slower) {
-        return if totals[0] == totals[1] {
+        return if work.abs() < HARDLY {
             Finding::Nothing
         } else {
             Finding::NotSeenInTime
@@ -178,6 +189,14 @@ impl<'a> Graph<'a> {
         self.own.get(function).copied().unwrap_or_default()
     }
 
+    fn functions(&self) -> BTreeSet<&'a str> {
+        self.own
+            .keys()
+            .chain(self.callees.keys())
+            .copied()
+            .collect()
+    }
+
     /// Its own instructions and those of all it calls.
     fn inclusive(&self, function: &str) -> u64 {
         let callees = self.callees(function).iter();
@@ -189,18 +208,12 @@ impl<'a> Graph<'a> {
     /// Functions that cost more than their callers account for, and how much more; all of them for
     /// themselves where there is none such, as in a ring.
     fn roots(&self) -> Vec<(&'a str, f64)> {
-        let functions: BTreeSet<&'a str> = self
-            .own
-            .keys()
-            .chain(self.callees.keys())
-            .copied()
-            .collect();
         let beyond = |function: &&'a str| {
             let called = self.called.get(function).copied().unwrap_or_default();
             let rest = self.inclusive(function).saturating_sub(called);
             (rest > 0).then_some((*function, rest as f64))
         };
-        let roots: Vec<(&'a str, f64)> = functions.iter().filter_map(beyond).collect();
+        let roots: Vec<(&'a str, f64)> = self.functions().iter().filter_map(beyond).collect();
         if !roots.is_empty() {
             return roots;
         }
@@ -427,7 +440,7 @@ mod tests {
                 Finding::NotSeenInTime,
             ),
             (
-                [100, 100],
+                [1_000_000, 1_000_014],
                 Some(wall(0.0, Verdict::Inconclusive)),
                 Finding::Nothing,
             ),

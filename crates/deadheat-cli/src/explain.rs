@@ -127,8 +127,10 @@ impl ExplainArgs {
             exact: self.exact,
             ..Selection::default()
         };
-        if Path::new(first).is_file() && !is_program(first) {
-            return ExplainSpec::of_run(Path::new(first), &selection(others));
+        let run = Path::new(first);
+        let is_run = run.extension().is_some_and(|name| name == "jsonl") || run.is_file();
+        if is_run && !is_program(first) {
+            return ExplainSpec::of_run(run, &selection(others));
         }
         let old = program(first)?;
         match others

@@ -9,10 +9,25 @@ use crate::run::LeftOut;
 /// A place in a program to which cost is put down: a function, or code that was inlined into it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
-    /// The function, demangled and without what changes with every build.
+    /// The function, demangled and without what changes with every build. One that is called
+    /// while it runs is another function, with the depth behind its name: `walk'2`.
     pub function: String,
     /// The file that inlined code comes from, where it is another than that of the function.
     pub inlined: Option<String>,
+}
+
+/// The name of a function without the depth of its recursion.
+pub fn without_depth(function: &str) -> &str {
+    match function.rsplit_once('\'') {
+        Some((name, depth))
+            if !name.is_empty()
+                && !depth.is_empty()
+                && depth.bytes().all(|digit| digit.is_ascii_digit()) =>
+        {
+            name
+        }
+        _ => function,
+    }
 }
 
 /// What a program executed.
@@ -196,4 +211,22 @@ pub struct StackChange {
     pub frames: Vec<String>,
     /// The instructions of baseline and candidate.
     pub counts: [u64; 2],
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_depth;
+
+    #[test]
+    fn a_function_is_the_same_at_any_depth() {
+        for (name, known) in [
+            ("rec'3", "rec"),
+            ("fn'a", "fn'a"),
+            ("'3", "'3"),
+            ("a::b", "a::b"),
+            ("rec'", "rec'"),
+        ] {
+            assert_eq!(without_depth(name), known);
+        }
+    }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use deadheat_model::{Place, Profile};
+use deadheat_model::{Place, Profile, without_depth};
 
 use crate::error::{FileProblem, FormatError};
 
@@ -68,6 +68,8 @@ struct Reader {
     positions: Option<usize>,
     event: Option<usize>,
     object: String,
+    /// The file of the program itself, whose name differs between two builds.
+    program: String,
     /// The file of the function, and that of the lines that follow.
     home: String,
     file: String,
@@ -120,6 +122,10 @@ impl Reader {
                 self.over = true;
             }
             "part" => self.over = false,
+            "cmd" => {
+                let word = value.split_whitespace().next().unwrap_or_default();
+                self.program = base(word).to_owned();
+            }
             _ => {}
         }
         Ok(())
@@ -135,17 +141,21 @@ impl Reader {
             "fi" | "fe" => self.file = self.files.read(value)?,
             "fn" => {
                 let name = self.functions.read(value)?;
-                self.function = Some(function(&name, &self.object));
+                self.function = Some(self.named(&name, &self.object));
                 self.file.clone_from(&self.home);
             }
             "cob" => self.called_object = Some(self.objects.read(value)?),
-            "cfi" | "cfl" => {
+            "cfi" | "cfl" | "jfi" => {
                 self.files.read(value)?;
+            }
+            "jfn" => {
+                self.functions.read(value)?;
             }
             "cfn" => {
                 let name = self.functions.read(value)?;
                 let object = self.called_object.take();
-                self.callee = Some(function(&name, object.as_ref().unwrap_or(&self.object)));
+                let object = object.as_ref().unwrap_or(&self.object);
+                self.callee = Some(self.named(&name, object));
             }
             "calls" => {
                 let callee = self.callee.take().ok_or("calls= without a cfn= in front")?;
@@ -159,6 +169,14 @@ impl Reader {
             _ => return Err(format!("'{}=' is no key of callgrind's", shown(key))),
         }
         Ok(())
+    }
+
+    /// The name of a function of an object, see [`function`].
+    fn named(&self, name: &str, object: &str) -> String {
+        match base(object) {
+            file if file == self.program => function(name, "program"),
+            file => function(name, file),
+        }
     }
 
     fn cost(&mut self, line: &str) -> Result<(), String> {
@@ -235,36 +253,33 @@ fn shown(word: &str) -> String {
 }
 
 /// The name of a function without what differs from build to build: the hash of a Rust symbol, the
-/// number that LLVM gives to a copy, and callgrind's own number of a recursion. One without a name is called
-/// after its object.
+/// number that LLVM gives to a copy. One without a name is called after the file of its object, and so is
+/// `(below main)`, which callgrind calls several functions.
 fn function(name: &str, object: &str) -> String {
-    if name.starts_with("0x") || name == "???" || name.is_empty() {
-        let file = object.rsplit('/').next().unwrap_or_default();
-        return match file {
+    if name.starts_with("0x") || ["???", "", "(below main)"].contains(&name) {
+        return match object {
             "" | "???" => "[unknown]".to_owned(),
             file => format!("[{file}]"),
         };
     }
-    let name = without_number(name, "'", 10);
-    let name = without_number(name, ".llvm.", 10);
-    let hash = name
+    // The depth of a recursion comes last.
+    let plain = without_depth(name);
+    let depth = &name[plain.len()..];
+    let is_number = |text: &str| text.bytes().all(|c| c.is_ascii_digit());
+    let copy = plain
+        .rsplit_once(".llvm.")
+        .filter(|(_, copy)| is_number(copy));
+    let plain = copy.map_or(plain, |(plain, _)| plain);
+    let hash = plain
         .rsplit_once("::h")
         .filter(|(_, hash)| hash.len() == 16 && hash.bytes().all(|c| c.is_ascii_hexdigit()));
-    hash.map_or(name, |(name, _)| name).to_owned()
+    let plain = hash.map_or(plain, |(plain, _)| plain);
+    format!("{plain}{depth}")
 }
 
-/// The name without this sign and the number at its end.
-fn without_number<'a>(name: &'a str, sign: &str, radix: u32) -> &'a str {
-    match name.rsplit_once(sign) {
-        Some((before, number))
-            if !before.is_empty()
-                && !number.is_empty()
-                && number.chars().all(|c| c.is_digit(radix)) =>
-        {
-            before
-        }
-        _ => name,
-    }
+/// The last part of a path.
+fn base(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or_default()
 }
 
 /// A file by its last folder and its name: the rest is where a build happened to be made.
@@ -296,17 +311,17 @@ mod tests {
     }
 
     #[test]
-    fn names_stand_once_and_recursions_are_one_function() {
+    fn names_stand_once_and_a_recursion_keeps_its_depth() {
         let profile = read(
             "ob=(1) /bin/a\nfl=(1) a.c\nfn=(1) rec\n1 5\ncfn=(2) rec'2\ncalls=1 1\n+1 9\n\n\
              fn=(2)\n* 4\ncfn=(3) leaf\ncalls=2 7\n* 5\nfn=(3)\n0x7 5\ntotals: 14\n",
         )
         .unwrap();
         assert_eq!(profile.total, 14);
-        assert_eq!((own(&profile, "rec"), own(&profile, "leaf")), (9, 5));
+        assert_eq!((own(&profile, "rec"), own(&profile, "leaf")), (5, 5));
         let call = |caller: &str, callee: &str| (caller.to_owned(), callee.to_owned());
-        assert_eq!(profile.calls[&call("rec", "leaf")], 5);
-        assert_eq!(profile.calls[&call("rec", "rec")], 9);
+        assert_eq!(profile.calls[&call("rec'2", "leaf")], 5);
+        assert_eq!(profile.calls[&call("rec", "rec'2")], 9);
     }
 
     #[test]
@@ -331,15 +346,27 @@ mod tests {
             ("a::b::h0123456789abcdef", "a::b"),
             ("a::b::h0123", "a::b::h0123"),
             ("a::b.llvm.1234", "a::b"),
-            ("rec'3", "rec"),
+            ("a::h0123456789abcdef'3", "a'3"),
             ("fn'a", "fn'a"),
-            ("(below main)", "(below main)"),
+            ("(below main)", "[libc.so.6]"),
             ("0x000000000001ab70", "[libc.so.6]"),
             ("???", "[libc.so.6]"),
         ] {
-            assert_eq!(function(name, "/lib/libc.so.6"), known);
+            assert_eq!(function(name, "libc.so.6"), known);
         }
         assert_eq!(function("???", "???"), "[unknown]");
+    }
+
+    #[test]
+    fn unnamed_functions_of_the_program_pair_whatever_its_file_is_called() {
+        let profile = read(
+            "cmd:  ./old 7\nob=/bin/old\nfn=0x12\n1 3\nob=/lib/libm.so\nfn=???\n1 2\ntotals: 5\n",
+        );
+        let profile = profile.unwrap();
+        assert_eq!(
+            (own(&profile, "[program]"), own(&profile, "[libm.so]")),
+            (3, 2)
+        );
     }
 
     #[test]

@@ -30,8 +30,14 @@ pub struct ExplanationOptions {
 const NAME: usize = 60;
 /// Columns that the name of a function may take; names of templates are longer than any line.
 const FUNCTION: usize = 120;
-/// Inlined code of a function is shown where its difference is this part of that of the function.
-const NOTABLE: u64 = 20;
+/// A relative change that rounds to nothing.
+const HARDLY: f64 = 0.000_05;
+/// Inlined code of a function is shown where its difference is this part of that of the function, and
+/// this part of all that the baseline executes.
+const OF_THE_FUNCTION: u64 = 20;
+const OF_ALL: u64 = 200;
+/// Files that code of a function was inlined from, shown at most.
+const MOST_INLINED: usize = 3;
 
 /// The explanation as text.
 pub fn to_explanation_text(explanation: &Explanation, options: &ExplanationOptions) -> String {
@@ -110,10 +116,12 @@ pub(super) fn pair_of(pair: &ExplainedPair, top: usize, glyphs: Glyphs) -> Vec<B
 /// What the instructions say beside the time.
 pub(super) fn verdict(pair: &ExplainedPair, glyphs: Glyphs) -> String {
     let [old, new] = pair.totals;
-    let work = if old == new {
-        format!("instructions the same ({})", grouped(new.into()))
-    } else {
-        format!("instructions {}", change(pair.totals, glyphs))
+    let work = match old.abs_diff(new) {
+        0 => "instructions the same".to_owned(),
+        few if old > 0 && (few as f64) < HARDLY * old as f64 => {
+            format!("instructions the same but for {}", grouped(few.into()))
+        }
+        _ => format!("instructions {}", change(pair.totals, glyphs)),
     };
     let time = pair.wall.as_ref().map(|wall| wall_of(wall, glyphs));
     let time = time.unwrap_or_default();
@@ -169,10 +177,8 @@ fn change(counts: [u64; 2], glyphs: Glyphs) -> String {
     let Some(change) = relative(counts) else {
         return format!("from none to {}", grouped(counts[1].into()));
     };
-    // Two digits of what differs: counts are exact, and a small difference is one.
-    let decimals = (1..=6).find(|decimals| change.abs() * 100.0 >= 0.1_f64.powi(decimals - 1));
-    let decimals = decimals.unwrap_or(6).max(2) as usize;
     let percent = (change * 100.0).abs();
+    let decimals = if percent < 0.1 { 3 } else { 2 };
     format!("{}{percent:.decimals$} %", glyphs.sign(change))
 }
 
@@ -217,11 +223,12 @@ fn table(
     for change in differ.iter().take(top) {
         let name = shown(&change.function, FUNCTION, glyphs);
         table.rows.push(row(name, change.own, whole, glyphs));
-        let least = (change.difference().unsigned_abs() as u64 / NOTABLE).max(1);
+        let of_it = change.difference().unsigned_abs() as u64 / OF_THE_FUNCTION;
+        let least = of_it.max(whole / OF_ALL).max(1);
         let notable = change.inlined.iter();
         let notable = notable.filter(|(_, [old, new])| old.abs_diff(*new) >= least);
-        for (file, counts) in notable.take(3) {
-            let name = format!("  of it inlined from {}", escape(file, glyphs));
+        for (file, counts) in notable.take(MOST_INLINED) {
+            let name = format!("{} inlined from {}", glyphs.below(), escape(file, glyphs));
             table.rows.push(row(name, *counts, whole, glyphs));
         }
     }

@@ -7,16 +7,17 @@ use deadheat_model::{ExplainedPair, Explanation, StackChange};
 use inferno::flamegraph::{self, Options};
 
 use super::answer::{notes, pair_of, title};
-use crate::document::{Block, Content};
+use crate::document::{Block, Content, Note, Severity};
+use crate::names::{escape, shown};
 use crate::page::{GLYPHS, STYLE, Text, blocks};
 
 /// The looks of a flame graph on a page that is light or dark: there the colours of the frames change
 /// sides, and keep their hue.
 const FLAME: &str = "
 .flame { margin: 1.2rem 0 0; }
-.flame svg { width: 100%; height: auto; display: block; }
+.flame svg { width: 100%; height: auto; display: block; overflow: visible; }
 .flame text { font: 12px ui-monospace, monospace; fill: #111; pointer-events: none; }
-.flame rect { stroke: #fff; stroke-width: .5; }
+.flame rect { stroke: #b9c0c7; stroke-width: .6; }
 .flame g:hover rect { stroke: #111; stroke-width: 1; }
 .flame figcaption { color: var(--quiet); font-size: .9rem; margin-top: .4rem; }
 @media (prefers-color-scheme: dark) {
@@ -24,6 +25,15 @@ const FLAME: &str = "
 }
 ";
 
+/// How all graphs of a page are read.
+const HOW_TO_READ: &str = "The width of a function in a graph is what it executes with all it calls, and code \
+     that was inlined into it lies on it under the name of its file. What only the baseline executes has no \
+     width, and stands in the table. callgrind keeps who calls whom and no whole paths: where a function has several \
+     callers, its cost is divided among them as their calls cost. A function shows its whole name and \
+     its counts to a pointer that rests on it.";
+
+/// Columns that the name of a side may take.
+const SIDE: usize = 60;
 /// Functions that a table of the page shows at most.
 const MOST_FUNCTIONS: usize = 200;
 /// Pixels of the graph at its own size, and of its margin on either side.
@@ -72,30 +82,27 @@ fn write(out: &mut String, explanation: &Explanation) -> fmt::Result {
         blocks(out, tables)?;
         out.write_str("</section>\n")?;
     }
-    let remarks = Block::notes(notes(explanation, GLYPHS));
+    let mut notes = notes(explanation, GLYPHS);
+    notes.push(Note::of(Severity::Note, HOW_TO_READ.to_owned()));
+    let remarks = Block::notes(notes);
     blocks(out, remarks.as_slice())?;
     out.write_str("</main>\n</body>\n</html>\n")
 }
 
-/// The flame graph of a pair, and how to read it; nothing where there is nothing to draw.
+/// The flame graph of a pair; nothing where both sides are the same.
 fn flame(out: &mut String, pair: &ExplainedPair) -> fmt::Result {
-    let Some(drawing) = drawing(&pair.stacks) else {
+    let same = pair.functions.iter().all(|one| one.difference() == 0);
+    let Some(drawing) = drawing(&pair.stacks).filter(|_| !same) else {
         return Ok(());
     };
+    let [old, new] = pair.names.each_ref().map(|name| shown(name, SIDE, GLYPHS));
     write!(
         out,
-        "<figure class=\"flame\">{drawing}<figcaption>Calls of {}: the width of a function is what it \
-         executes with all it calls. Red ones execute more themselves than in {}, blue ones less; those that \
-         are gone have no width, and stand in the table. callgrind keeps who calls whom: where a function \
-         has several callers, its cost is divided among them as their calls cost. Hover over a function for its \
-         name and counts.</figcaption></figure>",
-        Text(title_of_side(&pair.names[1])),
-        Text(title_of_side(&pair.names[0]))
+        "<figure class=\"flame\">{drawing}<figcaption>Calls of {}. Red: more instructions of its own than \
+         in {}. Blue: fewer.</figcaption></figure>",
+        Text(new),
+        Text(old)
     )
-}
-
-fn title_of_side(name: &str) -> String {
-    crate::names::shown(name, 60, GLYPHS)
 }
 
 /// The graph that inferno draws of the stacks, without the surroundings that are for a file of its own:
@@ -134,7 +141,7 @@ fn folded(stack: &StackChange) -> String {
     let frames = stack.frames.iter();
     // Types of arrays hold its separator.
     let frames: Vec<String> = frames
-        .map(|frame| crate::names::escape(frame, GLYPHS).replace(';', ","))
+        .map(|frame| escape(frame, GLYPHS).replace(';', ","))
         .collect();
     let [old, new] = stack.counts;
     format!("{} {old} {new}", frames.join(";"))

@@ -54,9 +54,11 @@ pub fn explain(
                     NotCounted::Profile(error) => failed(error),
                     NotCounted::Data(failure) => failure,
                 };
-                match failure {
-                    Failure::Interrupted { .. } => failure,
-                    failure => failure.of_part(&format!("benchmark '{}'", benchmark.name)),
+                match (failure, &old.workload) {
+                    // The message names the command.
+                    (failure, Workload::Command(_)) => failure,
+                    (failure @ Failure::Interrupted { .. }, _) => failure,
+                    (failure, _) => failure.of_part(&format!("benchmark '{}'", benchmark.name)),
                 }
             })?;
             match counted {
@@ -226,13 +228,15 @@ impl Counting<'_> {
             launched => (launched?, true),
         };
         let below = first.total > 0;
-        let iterations = match ENOUGH.div_ceil(first.total.max(1)).clamp(1, MOST_CALLS) {
-            more if counts && below => more,
-            _ => 1,
+        let iterations = match own_iterations(&sides[0].benchmark) {
+            Some(own) => own,
+            None if counts && below => ENOUGH.div_ceil(first.total.max(1)).clamp(1, MOST_CALLS),
+            None => 1,
         };
-        let length = match counts {
-            true => LaunchLength::Iterations(iterations),
-            false => LaunchLength::Shortest,
+        let length = if counts {
+            LaunchLength::Iterations(iterations)
+        } else {
+            LaunchLength::Shortest
         };
         let profiles = both(sides, |calls| launch(calls, length, below))?;
         let counted = if below && profiles[1].total > 0 {
@@ -245,6 +249,12 @@ impl Counting<'_> {
         };
         Ok((counted, profiles))
     }
+}
+
+/// The iterations that a benchmark of Google Benchmark asks for itself, as its name says.
+fn own_iterations(benchmark: &str) -> Option<u64> {
+    let mut parts = benchmark.split('/').skip(1);
+    parts.find_map(|part| part.strip_prefix("iterations:")?.parse().ok())
 }
 
 /// What `count` makes of either side.
