@@ -1,6 +1,7 @@
 //! Programs under Valgrind's callgrind, which counts every instruction: whole commands, and the
 //! samples of workers.
 
+mod command;
 mod counted_worker;
 mod error;
 mod valgrind;

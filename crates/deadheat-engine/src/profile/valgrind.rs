@@ -1,20 +1,18 @@
 //! Valgrind as it is found here, whole commands under it, and what it writes.
 
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::pipe;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use deadheat_model::{CommandLine, ExitPolicy, HarnessCalls, Input};
+use deadheat_model::{CommandLine, ExitPolicy, HarnessCalls};
 
+use super::command::{Counted, run, stdin};
 use super::error::{ProfileError, killed_by};
 use crate::contender::{VARIABLES, filter, startable};
 use crate::executable::find_executable;
 use crate::interrupt::Interrupts;
 use crate::launch_folder::LaunchFolder;
-use crate::memory_layout::at_fixed_addresses;
 use crate::subprocess::{Answer, Captured, Ending, run_captured};
 
 /// Bytes of what callgrind writes for one process at most.
@@ -68,18 +66,6 @@ pub enum LaunchLength {
     Iterations(u64),
     /// As few as there can be: one, unless the benchmark itself says how many.
     Shortest,
-}
-
-/// A program that is counted, and its surroundings.
-struct Counted<'a> {
-    program: &'a str,
-    arguments: &'a [String],
-    directory: Option<&'a Path>,
-    /// Variables that it does not see.
-    hidden: &'a [&'static str],
-    stdin: Stdio,
-    patience: Option<Duration>,
-    policy: &'a ExitPolicy,
 }
 
 impl Valgrind {
@@ -201,25 +187,13 @@ impl Valgrind {
         interrupts: &Interrupts,
     ) -> Result<Vec<Dump>, ProfileError> {
         let folder = LaunchFolder::new().map_err(ProfileError::Folder)?;
-        // What Valgrind says of a program that is not there hardly names it.
-        let Some(found) = find_executable(counted.program) else {
-            let program = counted.program.to_owned();
-            return Err(ProfileError::NoProgram { program });
-        };
         let mut command = Command::new(&self.program);
-        command
-            .args(self.arguments(collect, &folder))
-            .arg(found)
-            .args(counted.arguments)
-            .stdin(counted.stdin);
-        for variable in counted.hidden {
-            command.env_remove(variable);
-        }
-        if let Some(directory) = counted.directory {
-            command.current_dir(directory);
-        }
-        let captured = run(command, counted.patience, interrupts)?;
-        self.checked(counted.program, &captured, counted.policy, &folder)?;
+        command.args(self.arguments(collect, &folder));
+        let (patience, policy) = (counted.patience, counted.policy);
+        let program = counted.program;
+        counted.hand_to(&mut command)?;
+        let captured = run(command, patience, interrupts)?;
+        self.checked(program, &captured, policy, &folder)?;
         dumps(&folder, |_| true)
     }
 
@@ -286,38 +260,6 @@ impl Valgrind {
             bytes: bytes.map(str::to_owned),
             valgrind: self.version.clone(),
         })
-    }
-}
-
-/// Runs it where addresses are drawn for nobody, since what lies where decides how often some
-/// functions loop; what it prints is nobody's business.
-fn run(
-    command: Command,
-    patience: Option<Duration>,
-    interrupts: &Interrupts,
-) -> Result<Captured, ProfileError> {
-    let (here, there) = pipe().map_err(ProfileError::Folder)?;
-    let answer = Answer::Piped {
-        here,
-        there,
-        shown: false,
-    };
-    let captured = at_fixed_addresses(true, || {
-        run_captured(command, answer, None, patience, interrupts)
-    });
-    Ok(captured?)
-}
-
-fn stdin(input: &Input) -> Result<Stdio, ProfileError> {
-    match input {
-        Input::Null => Ok(Stdio::null()),
-        Input::File(file) => match File::open(file) {
-            Ok(open) => Ok(open.into()),
-            Err(error) => Err(ProfileError::Input {
-                file: file.display().to_string(),
-                error,
-            }),
-        },
     }
 }
 
