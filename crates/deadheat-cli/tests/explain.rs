@@ -160,6 +160,59 @@ fn of_functions_only_the_calls_of_a_sample_are_counted() {
 }
 
 #[test]
+fn workers_in_rust_mark_their_samples_too() {
+    needs!("valgrind");
+    let track = Track::new();
+    let test = std::env::current_exe().unwrap();
+    let suite = test
+        .parent()
+        .and_then(Path::parent)
+        .unwrap()
+        .join("examples/suite");
+    assert!(
+        suite.exists(),
+        "cargo test --test builds no examples, cargo test does"
+    );
+    let suite = suite.display();
+    let [old, new] = [format!("{suite} -- --fast"), format!("{suite} -- --slow")];
+    let answer = explained(&track, &[&old, &new, "work", "several"]);
+    let pairs = answer["pairs"].as_array().unwrap();
+    assert_eq!(pairs.len(), 3, "{answer:#}");
+    let ratio = |pair: &Value| {
+        let [old, new] = totals(pair);
+        new as f64 / old as f64
+    };
+    // Twice the rounds, and a reading of the clock.
+    assert!((1.8..2.05).contains(&ratio(&pairs[0])), "{answer:#}");
+    let alike = pairs.iter().filter(|pair| pair["benchmark"] != "work");
+    assert!(
+        alike.clone().all(|pair| pair["finding"] == "same_work"),
+        "{answer:#}"
+    );
+    let alone = explained(&track, &[&format!("{suite}"), "several"]);
+    assert!(
+        (1.8..2.05).contains(&ratio(&alone["pairs"][0])),
+        "{alone:#}"
+    );
+}
+
+#[test]
+fn workers_in_python_are_refused_with_the_reason() {
+    needs!("valgrind", "python3");
+    let track = Track::new();
+    let worker = "import deadheat\n\ndef one(_): pass\n\ndeadheat.benchmark(candidates=[one])(one)\ndeadheat.suite()\n";
+    fs::write(track.path("worker.py"), worker).unwrap();
+    let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python");
+    let mut command = track.command();
+    command
+        .args(["explain", "python3 worker.py", "python3 worker.py"])
+        .env("PYTHONPATH", package);
+    let done = common::Finished::from(command.output().unwrap());
+    assert_eq!(done.code, Some(2), "{done:?}");
+    assert!(done.stderr.contains("is a worker in Python"), "{done:?}");
+}
+
+#[test]
 fn the_time_of_a_race_stands_beside_the_instructions() {
     needs!("valgrind", "gcc");
     let track = Track::new();

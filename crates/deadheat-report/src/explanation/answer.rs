@@ -8,7 +8,7 @@ use deadheat_model::{
 use crate::document::{Block, Content, Kind, Note, Row, Severity, Table, Tone};
 use crate::glyphs::Glyphs;
 use crate::markdown;
-use crate::names::{escape, shown};
+use crate::names::{escape, labels, shown};
 use crate::sentences;
 use crate::terminal::Terminal;
 use crate::units::{Precision, counted, range};
@@ -28,6 +28,8 @@ pub struct ExplanationOptions {
 
 /// Columns that the name of a side or a benchmark may take.
 const NAME: usize = 60;
+/// Columns that it may take above a column of counts.
+const HEAD: usize = 20;
 /// Columns that the name of a function may take; names of templates are longer than any line.
 const FUNCTION: usize = 120;
 /// A relative change that rounds to nothing.
@@ -209,11 +211,13 @@ fn table(
     top: usize,
     glyphs: Glyphs,
 ) -> Table<'static> {
-    let [old, new] = names(pair, glyphs);
+    let [old, new] = pair.names.each_ref().map(String::as_str);
+    let mut sides = labels(&[old, new], HEAD, glyphs).into_iter();
+    let mut side = || sides.next().unwrap_or_default();
     let heads = [
         "function".to_owned(),
-        old,
-        new,
+        side(),
+        side(),
         glyphs.delta().to_owned(),
         "of all".to_owned(),
     ];
