@@ -1048,7 +1048,7 @@ typedef struct deadheat_batch_ {
 
 /* Asks callgrind, in which the process runs, by a sequence of instructions that
  * does nothing elsewhere (valgrind.h, "client requests"). */
-enum { DEADHEAT_DUMP_ = 0, DEADHEAT_TOGGLE_ = 2 };
+enum { DEADHEAT_DUMP_ = 0, DEADHEAT_FORGET_ = 1, DEADHEAT_TOGGLE_ = 2 };
 static void __attribute__((noinline)) deadheat_ask_callgrind_(unsigned request)
 {
     volatile uint64_t arguments[6] = {0, 0, 0, 0, 0, 0};
@@ -1984,6 +1984,8 @@ static int deadheat_block_(deadheat_worker_ *worker, double *values)
     if (!worker->race.beside.begun)
         worker->race.beside = deadheat_begin_beside_();
 #endif
+    if (worker->race.counted)
+        deadheat_ask_callgrind_(DEADHEAT_FORGET_);
     if (in_turns && turns[0] < 0 && !deadheat_hand_over_(worker))
         return -1;
     for (i = 0; i < count; i++) {

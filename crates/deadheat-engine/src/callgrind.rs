@@ -16,6 +16,13 @@ pub(crate) fn toggle() {
     request(BASE + 2);
 }
 
+/// Forgets what was collected.
+#[cold]
+#[inline(never)]
+pub(crate) fn forget() {
+    request(BASE + 1);
+}
+
 /// Writes down all that was collected since the last time, and forgets it.
 #[cold]
 #[inline(never)]
@@ -69,6 +76,7 @@ mod tests {
     fn outside_of_valgrind_a_request_does_nothing() {
         super::toggle();
         super::toggle();
+        super::forget();
         super::dump();
     }
 }

@@ -54,6 +54,8 @@ pub enum CommandError {
     Exited(i32),
     /// It was killed by a signal.
     Signalled(i32),
+    /// An instruction killed it that Valgrind, which counts it, does not know.
+    IllegalInstruction,
     /// It ran longer than `--timeout`.
     TimedOut(Duration),
     /// Its input file cannot be opened.
@@ -135,6 +137,11 @@ impl fmt::Display for CommandError {
             Self::Exited(inner) => write!(
                 f,
                 "exited with code {inner}; use -i to ignore exit codes, or -i={inner} for this one"
+            ),
+            Self::IllegalInstruction => f.write_str(
+                "was killed by signal 4 (SIGILL): mostly an instruction that Valgrind does not know; \
+                 build both sides for an older processor (-C target-cpu=x86-64-v2 for Rust, \
+                 -march=x86-64-v2 for C and C++), or take a newer Valgrind",
             ),
             Self::Signalled(inner) => write!(
                 f,

@@ -82,6 +82,16 @@ impl LaunchFolder {
         Ok(found)
     }
 
+    /// Removes the files in the folder itself whose names begin so.
+    pub(crate) fn clear(&self, beginning: &str) {
+        let entries = fs::read_dir(&self.0).into_iter().flatten().flatten();
+        for entry in
+            entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(beginning))
+        {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+
     fn look(
         &self,
         folder: &Path,

@@ -74,7 +74,10 @@ pub use placement::LinkProgram;
 #[cfg(feature = "commands")]
 pub use placement::Placements;
 #[cfg(feature = "commands")]
-pub use profile::{CountedWorker, Dump, LaunchLength, ProfileError, Valgrind};
+pub use profile::{
+    COUNTED_PATTERN, CountedWorker, Dump, LaunchLength, ProfileError, Valgrind, counted_words,
+    is_counted,
+};
 pub use session::{Contenders, NeverStop, Progress, Session, StopRequest, Unwatched, Watcher};
 pub use terminal::{
     Ended, run_beside_the_answer, run_in_foreground, stdout_was_closed, terminal_width,

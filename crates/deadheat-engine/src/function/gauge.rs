@@ -162,6 +162,13 @@ impl Gauge {
         }
     }
 
+    /// Has callgrind forget what was executed before, if it counts.
+    pub(crate) fn mark_block(&self) {
+        if self.marks {
+            callgrind::forget();
+        }
+    }
+
     /// Has callgrind write down what the last sample executed, if it counts that.
     pub(crate) fn mark_sample(&self) {
         if self.marks {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use deadheat_model::WorkerCalls;
 
 use super::error::ProfileError;
-use super::valgrind::{Collect, Dump, Valgrind, dumps_of_samples};
+use super::valgrind::{Dump, Valgrind, dumps_of_samples};
 use crate::clock::SampleClock;
 use crate::contender::START_UP;
 use crate::function_failure::FunctionError;
@@ -44,15 +44,13 @@ impl<'a> CountedWorker<'a> {
     ) -> Result<Self, ProfileError> {
         let folder = LaunchFolder::new().map_err(ProfileError::Folder)?;
         let program = calls.program.executable.display().to_string();
-        let mut arguments = valgrind.arguments(Collect::Marked, &folder);
-        arguments.push(calls.program.executable.clone().into());
-        arguments.extend(calls.program.arguments.iter().map(Into::into));
-        let wrapped = WorkerProgram {
-            executable: valgrind.program().to_owned(),
-            arguments,
+        let plain = WorkerProgram {
+            executable: calls.program.executable.clone(),
+            arguments: calls.program.arguments.iter().map(Into::into).collect(),
             directory: calls.program.directory.clone(),
             shown: false,
         };
+        let wrapped = valgrind.around_worker(&plain, &folder);
         let worker = WorkerProcess::start(WorkerStart {
             program: &wrapped,
             variant: None,

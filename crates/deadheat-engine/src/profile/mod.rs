@@ -8,4 +8,5 @@ mod valgrind;
 
 pub use counted_worker::CountedWorker;
 pub use error::ProfileError;
-pub use valgrind::{Dump, LaunchLength, Valgrind};
+pub(crate) use valgrind::instructions_of_samples;
+pub use valgrind::{COUNTED_PATTERN, Dump, LaunchLength, Valgrind, counted_words, is_counted};

@@ -11,9 +11,11 @@ use super::command::{Counted, run, stdin};
 use super::error::{ProfileError, killed_by};
 use crate::contender::{VARIABLES, filter, startable};
 use crate::executable::find_executable;
+use crate::function_failure::FunctionError;
 use crate::interrupt::Interrupts;
 use crate::launch_folder::LaunchFolder;
 use crate::subprocess::{Answer, Captured, Ending, run_captured};
+use crate::worker::WorkerProgram;
 
 /// Bytes of what callgrind writes for one process at most.
 const MOST_BYTES: u64 = 1 << 30;
@@ -39,6 +41,32 @@ pub struct Valgrind {
     version: String,
 }
 
+/// The argument by which Valgrind counts, the first one of a command that is counted.
+const COUNTS: &str = "--tool=callgrind";
+
+/// A pattern for the number of instructions in what Valgrind says at its end.
+pub const COUNTED_PATTERN: &str = r"==\d+== Collected : (\d+)";
+
+/// The words of a command under Valgrind, which says on standard output how many instructions that
+/// has executed: by itself, and not by what it starts.
+pub fn counted_words(valgrind: &Path, words: &[String]) -> Vec<String> {
+    let options = [
+        COUNTS,
+        "--callgrind-out-file=/dev/null",
+        "--log-fd=1",
+        "--child-silent-after-fork=yes",
+    ];
+    let valgrind = valgrind.display().to_string();
+    let options = options.iter().map(|option| (*option).to_owned());
+    let words = words.iter().cloned();
+    [valgrind].into_iter().chain(options).chain(words).collect()
+}
+
+/// Returns whether these are such words.
+pub fn is_counted(words: &[String]) -> bool {
+    words.get(1).is_some_and(|word| word == COUNTS)
+}
+
 /// What callgrind wrote once: the counts of a process, or of a sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dump {
@@ -50,7 +78,7 @@ pub struct Dump {
 
 /// What callgrind collects of a process.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Collect<'a> {
+enum Collect<'a> {
     /// All of it.
     Everything,
     /// What runs below functions of these names, in which `*` stands for anything.
@@ -88,20 +116,15 @@ impl Valgrind {
         &self.version
     }
 
-    /// The executable.
-    pub(super) fn program(&self) -> &Path {
-        &self.program
-    }
-
     /// The arguments in front of a program and its own.
-    pub(super) fn arguments(&self, collect: Collect<'_>, folder: &LaunchFolder) -> Vec<OsString> {
+    fn arguments(&self, collect: Collect<'_>, folder: &LaunchFolder) -> Vec<OsString> {
         let below = |option: &str, name: &str| {
             let mut argument = OsString::from(option);
             argument.push(folder.path().join(name));
             argument
         };
         let mut arguments = vec![
-            "--tool=callgrind".into(),
+            COUNTS.into(),
             below("--callgrind-out-file=", "dump.%p"),
             below("--log-file=", "log.%p"),
             // A script that ends by starting the program, and what a command starts.
@@ -118,6 +141,23 @@ impl Valgrind {
             Collect::Marked => arguments.push("--collect-atstart=no".into()),
         }
         arguments
+    }
+
+    /// A worker as Valgrind starts it, which counts what the worker marks and writes it into
+    /// `folder`.
+    pub(crate) fn around_worker(
+        &self,
+        program: &WorkerProgram,
+        folder: &LaunchFolder,
+    ) -> WorkerProgram {
+        let mut arguments = self.arguments(Collect::Marked, folder);
+        arguments.push(program.executable.clone().into());
+        arguments.extend(program.arguments.iter().cloned());
+        WorkerProgram {
+            executable: self.program.clone(),
+            arguments,
+            ..program.clone()
+        }
     }
 
     /// Runs a command once, and returns what callgrind counted of it and of all it started.
@@ -292,6 +332,30 @@ fn dumps(folder: &LaunchFolder, wanted: impl Fn(&str) -> bool) -> Result<Vec<Dum
         text: file.text,
     };
     Ok(wanted.map(dump).collect())
+}
+
+/// The instructions of the last samples in the folder, so many of them, which are then gone from
+/// there. Whoever is raced marks its samples, or there are fewer.
+pub(crate) fn instructions_of_samples(
+    folder: &LaunchFolder,
+    samples: usize,
+) -> Result<Vec<f64>, FunctionError> {
+    let protocol = |problem: String| FunctionError::Protocol(problem);
+    let dumps = dumps_of_samples(folder).map_err(|error| protocol(error.to_string()))?;
+    folder.clear(DUMP);
+    let Some(first) = dumps.len().checked_sub(samples) else {
+        return Err(protocol(
+            "it does not tell callgrind where its samples begin and end; workers in Rust and those \
+             of deadheat.h do, built with this release (docs/explain.md)"
+                .to_owned(),
+        ));
+    };
+    let total = |dump: &Dump| {
+        let mut lines = dump.text.lines().rev();
+        let total = lines.find_map(|line| line.strip_prefix("totals:")?.trim().parse().ok());
+        total.ok_or_else(|| protocol(format!("callgrind's {} ends before its totals", dump.name)))
+    };
+    dumps[first..].iter().map(total).collect()
 }
 
 /// The dumps of samples in the folder, in the order in which these were taken.

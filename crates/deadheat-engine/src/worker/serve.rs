@@ -253,6 +253,7 @@ impl Worker<'_> {
                     benchmark.prepare(block.seed);
                 }
                 let beside = self.beside.get_or_insert_with(Beside::begin);
+                self.gauge.mark_block();
                 let baton = self.baton.as_mut();
                 let values = take_turns(&mut benchmark, &block, &self.gauge, self.width, baton);
                 match values {
