@@ -1093,14 +1093,20 @@ static void deadheat_measure_(const deadheat_batch_ *batch, deadheat_reading_ *r
 #endif
 #endif
     cpu = deadheat_now_(CLOCK_THREAD_CPUTIME_ID);
-    if (batch->counted)
+    if (batch->counted) {
+        /* A reading of the clock does not always take as many instructions. */
+        reading->start = deadheat_now_(CLOCK_MONOTONIC);
         deadheat_ask_callgrind_(DEADHEAT_TOGGLE_);
-    reading->start = deadheat_now_(CLOCK_MONOTONIC);
-    DEADHEAT_GUARDED_(batch->raced->calls(batch->raced->closure, batch->input, batch->inputs,
-                                          batch->iterations))
-    reading->stop = deadheat_now_(CLOCK_MONOTONIC);
-    if (batch->counted)
+        DEADHEAT_GUARDED_(batch->raced->calls(batch->raced->closure, batch->input, batch->inputs,
+                                              batch->iterations))
         deadheat_ask_callgrind_(DEADHEAT_TOGGLE_);
+        reading->stop = deadheat_now_(CLOCK_MONOTONIC);
+    } else {
+        reading->start = deadheat_now_(CLOCK_MONOTONIC);
+        DEADHEAT_GUARDED_(batch->raced->calls(batch->raced->closure, batch->input, batch->inputs,
+                                              batch->iterations))
+        reading->stop = deadheat_now_(CLOCK_MONOTONIC);
+    }
     reading->cpu_ns = (double)(deadheat_now_(CLOCK_THREAD_CPUTIME_ID) - cpu);
 #ifdef RUSAGE_THREAD
     getrusage(RUSAGE_THREAD, &after);

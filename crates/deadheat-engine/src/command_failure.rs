@@ -45,6 +45,11 @@ impl fmt::Display for ContenderFailure {
 
 impl std::error::Error for ContenderFailure {}
 
+/// What is said of a program that died under Valgrind of an instruction.
+pub(crate) const ILLEGAL_INSTRUCTION: &str = "was killed by signal 4 (SIGILL): mostly an instruction \
+     that Valgrind does not know; build both sides for an older processor (-C target-cpu=x86-64-v2 \
+     for Rust, -march=x86-64-v2 for C and C++), or take a newer Valgrind";
+
 /// An error of a command.
 #[derive(Debug)]
 pub enum CommandError {
@@ -138,11 +143,7 @@ impl fmt::Display for CommandError {
                 f,
                 "exited with code {inner}; use -i to ignore exit codes, or -i={inner} for this one"
             ),
-            Self::IllegalInstruction => f.write_str(
-                "was killed by signal 4 (SIGILL): mostly an instruction that Valgrind does not know; \
-                 build both sides for an older processor (-C target-cpu=x86-64-v2 for Rust, \
-                 -march=x86-64-v2 for C and C++), or take a newer Valgrind",
-            ),
+            Self::IllegalInstruction => f.write_str(ILLEGAL_INSTRUCTION),
             Self::Signalled(inner) => write!(
                 f,
                 "was killed by signal {inner}{name}",

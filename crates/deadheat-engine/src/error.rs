@@ -76,7 +76,7 @@ pub enum EngineError {
     },
     /// Instructions cannot be counted by callgrind.
     #[cfg(feature = "commands")]
-    Profile(ProfileError),
+    Profile(Box<ProfileError>),
     /// The counter that times samples lost its pace in the middle of the run.
     Clock(f64),
     /// Signals cannot be taken over.
@@ -164,7 +164,7 @@ impl From<ProfileError> for EngineError {
     fn from(inner: ProfileError) -> Self {
         match inner {
             ProfileError::Interrupted => Self::Interrupted,
-            inner => Self::Profile(inner),
+            inner => Self::Profile(Box::new(inner)),
         }
     }
 }

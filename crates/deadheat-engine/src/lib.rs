@@ -76,7 +76,6 @@ pub use placement::Placements;
 #[cfg(feature = "commands")]
 pub use profile::{
     COUNTED_PATTERN, CountedWorker, Dump, LaunchLength, ProfileError, Valgrind, counted_words,
-    is_counted,
 };
 pub use session::{Contenders, NeverStop, Progress, Session, StopRequest, Unwatched, Watcher};
 pub use terminal::{

@@ -158,6 +158,13 @@ impl WorkerSession {
         called: Option<usize>,
         cause: FunctionError,
     ) -> EngineError {
+        #[cfg(feature = "commands")]
+        let cause = match cause {
+            FunctionError::Signalled(libc::SIGILL) if self.counts.is_some() => {
+                FunctionError::IllegalInstruction
+            }
+            cause => cause,
+        };
         let layout = position.layout;
         let called = called.or_else(|| self.worker.trace.contender());
         let contender = match (&cause, called) {

@@ -289,7 +289,7 @@ impl<'a> Workers<'a> {
         let prepare = match session.counts {
             None => prepare,
             Some(_) => PrepareRequest {
-                clock: SampleClock::os().to_words(),
+                clock: SampleClock::for_counts().to_words(),
                 heap_bytes: 0,
                 stack_bytes: 0,
                 callgrind: true,

@@ -87,8 +87,7 @@ impl<'a> CountedWorker<'a> {
         let prepare = PrepareRequest {
             benchmark: calls.benchmark.clone(),
             contender: Some(calls.contender.clone()),
-            // Times mean nothing here, so that any clock will do that every processor has.
-            clock: SampleClock::os().to_words(),
+            clock: SampleClock::for_counts().to_words(),
             cpu_overhead_ns: 0.0,
             heap_bytes: 0,
             stack_bytes: 0,

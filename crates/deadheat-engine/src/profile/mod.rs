@@ -8,5 +8,5 @@ mod valgrind;
 
 pub use counted_worker::CountedWorker;
 pub use error::ProfileError;
-pub(crate) use valgrind::instructions_of_samples;
-pub use valgrind::{COUNTED_PATTERN, Dump, LaunchLength, Valgrind, counted_words, is_counted};
+pub use valgrind::{COUNTED_PATTERN, Dump, LaunchLength, Valgrind, counted_words};
+pub(crate) use valgrind::{instructions_of_samples, is_counted};

@@ -63,8 +63,18 @@ pub fn counted_words(valgrind: &Path, words: &[String]) -> Vec<String> {
 }
 
 /// Returns whether these are such words.
-pub fn is_counted(words: &[String]) -> bool {
+pub(crate) fn is_counted(words: &[String]) -> bool {
     words.get(1).is_some_and(|word| word == COUNTS)
+}
+
+/// The words of a command without those of Valgrind, where a race had it counted.
+fn without_valgrind(words: &[String]) -> &[String] {
+    let added = counted_words(Path::new(""), &[]).len();
+    if is_counted(words) {
+        &words[added.min(words.len())..]
+    } else {
+        words
+    }
 }
 
 /// What callgrind wrote once: the counts of a process, or of a sample.
@@ -166,7 +176,7 @@ impl Valgrind {
         line: &CommandLine,
         interrupts: &Interrupts,
     ) -> Result<Vec<Dump>, ProfileError> {
-        let Some((program, arguments)) = line.words.split_first() else {
+        let Some((program, arguments)) = without_valgrind(&line.words).split_first() else {
             return Ok(Vec::new());
         };
         let counted = Counted {
@@ -365,7 +375,18 @@ pub(super) fn dumps_of_samples(folder: &LaunchFolder) -> Result<Vec<Dump>, Profi
 
 #[cfg(test)]
 mod tests {
-    use super::functions_of;
+    use std::path::Path;
+
+    use super::{counted_words, functions_of, without_valgrind};
+
+    #[test]
+    fn a_command_that_was_counted_is_the_same_without_valgrind() {
+        let words = ["./a", "7"].map(str::to_owned);
+        let counted = counted_words(Path::new("/bin/valgrind"), &words);
+        assert_eq!(counted[0], "/bin/valgrind");
+        assert_eq!(without_valgrind(&counted), words);
+        assert_eq!(without_valgrind(&words), words);
+    }
 
     #[test]
     fn a_benchmark_of_google_benchmark_may_be_a_function_a_template_or_a_method() {
