@@ -12,7 +12,7 @@ use crate::interrupt::Interrupted;
 #[cfg(feature = "commands")]
 use crate::launcher::{ImageError, LauncherError};
 #[cfg(feature = "commands")]
-use crate::profile::ProfileError;
+use crate::valgrind::ProfileError;
 
 /// The reason why a race could not be started or finished.
 #[derive(Debug)]

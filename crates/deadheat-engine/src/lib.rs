@@ -32,6 +32,8 @@ mod run_delay;
 mod session;
 mod subprocess;
 mod terminal;
+#[cfg(feature = "commands")]
+mod valgrind;
 mod worker;
 
 pub use affinity::{AffinityError, check_allowed, fastest_cores};
@@ -74,13 +76,13 @@ pub use placement::LinkProgram;
 #[cfg(feature = "commands")]
 pub use placement::Placements;
 #[cfg(feature = "commands")]
-pub use profile::{
-    COUNTED_PATTERN, CountedWorker, Dump, LaunchLength, ProfileError, Valgrind, counted_words,
-};
+pub use profile::{CountedWorker, LaunchLength};
 pub use session::{Contenders, NeverStop, Progress, Session, StopRequest, Unwatched, Watcher};
 pub use terminal::{
     Ended, run_beside_the_answer, run_in_foreground, stdout_was_closed, terminal_width,
 };
+#[cfg(feature = "commands")]
+pub use valgrind::{COUNTED_PATTERN, Dump, ProfileError, Valgrind, counted_words};
 pub use worker::{
     Asked, ListRequest, ListedBenchmark, WantedBenchmark, WorkerListing, WorkerPipes,
     WorkerProgram, WorkerSuite, serve,

@@ -13,7 +13,7 @@ use crate::command_failure::CommandError;
 use crate::error::EngineError;
 use crate::launcher::image::{Image, MOST_OUTPUT};
 use crate::launcher::wire::{HookEnd, Launch, NO_IMAGE, Outcome};
-use crate::profile::is_counted;
+use crate::valgrind::is_counted;
 
 /// The images of one contender.
 pub(super) struct ContenderImages {

@@ -9,9 +9,9 @@ use crate::function_failure::{FunctionError, FunctionFailure};
 #[cfg(feature = "commands")]
 use crate::launch_folder::LaunchFolder;
 use crate::order::Moment;
-#[cfg(feature = "commands")]
-use crate::profile::instructions_of_samples;
 use crate::run_delay::KeepWaiting;
+#[cfg(feature = "commands")]
+use crate::valgrind::instructions_of_samples;
 use crate::worker::{Baton, PROTOCOL, Problem, Relay, Reply, WorkerProcess};
 
 /// The metrics of a worker that says hello in this version of the protocol.

@@ -19,11 +19,11 @@ use crate::interrupt::Interrupts;
 use crate::launch_folder::LaunchFolder;
 use crate::memory_layout::{MOST_PATH_PADDING, PathPadding};
 use crate::placement::LinkProgram;
-#[cfg(feature = "commands")]
-use crate::profile::Valgrind;
 use crate::program_pages::PageDraws;
 use crate::random::{Purpose, below, stream};
 use crate::run_delay::KeepWaiting;
+#[cfg(feature = "commands")]
+use crate::valgrind::Valgrind;
 use crate::worker::{
     Baton, BlockRequest, Patience, PrepareRequest, Problem, Relay, Reply, Request, SEEDS,
     WaitError, WorkerProcess, WorkerProgram, WorkerStart, await_all,

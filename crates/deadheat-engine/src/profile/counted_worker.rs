@@ -5,13 +5,12 @@ use std::time::Duration;
 
 use deadheat_model::WorkerCalls;
 
-use super::error::ProfileError;
-use super::valgrind::{Dump, Valgrind, dumps_of_samples};
 use crate::clock::SampleClock;
 use crate::contender::START_UP;
 use crate::function_failure::FunctionError;
 use crate::interrupt::Interrupts;
 use crate::launch_folder::LaunchFolder;
+use crate::valgrind::{Dump, ProfileError, Valgrind, dumps_of_samples};
 use crate::worker::{
     BlockRequest, Patience, PrepareRequest, Problem, Reply, Request, WaitError, WorkerProcess,
     WorkerProgram, WorkerStart, await_all,

@@ -1,12 +1,7 @@
-//! Programs under Valgrind's callgrind, which counts every instruction: whole commands, and the
-//! samples of workers.
+//! What programs execute, counted by callgrind: samples of workers, and launches of Google Benchmark.
 
-mod command;
 mod counted_worker;
-mod error;
-mod valgrind;
+mod google_benchmark;
 
 pub use counted_worker::CountedWorker;
-pub use error::ProfileError;
-pub use valgrind::{COUNTED_PATTERN, Dump, LaunchLength, Valgrind, counted_words};
-pub(crate) use valgrind::{instructions_of_samples, is_counted};
+pub use google_benchmark::LaunchLength;

@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use deadheat_model::{CommandLine, ExitPolicy, HarnessCalls};
+use deadheat_model::{CommandLine, ExitPolicy};
 
 use super::command::{Counted, run, stdin};
 use super::error::{ProfileError, killed_by};
-use crate::contender::{VARIABLES, filter, startable};
 use crate::executable::find_executable;
 use crate::function_failure::FunctionError;
 use crate::interrupt::Interrupts;
@@ -88,22 +87,13 @@ pub struct Dump {
 
 /// What callgrind collects of a process.
 #[derive(Clone, Copy, Debug)]
-enum Collect<'a> {
+pub(crate) enum Collect<'a> {
     /// All of it.
     Everything,
     /// What runs below functions of these names, in which `*` stands for anything.
     Below(&'a [String]),
     /// What the process marks.
     Marked,
-}
-
-/// The length of a launch of Google Benchmark.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LaunchLength {
-    /// So many iterations, which releases from 1.8 on understand.
-    Iterations(u64),
-    /// As few as there can be: one, unless the benchmark itself says how many.
-    Shortest,
 }
 
 impl Valgrind {
@@ -191,46 +181,8 @@ impl Valgrind {
         self.count(counted, Collect::Everything, interrupts)
     }
 
-    /// Launches an executable of Google Benchmark for one benchmark and so many iterations. Only what
-    /// runs below the benchmark's function is counted if `below` it.
-    pub fn count_launch(
-        &self,
-        calls: &HarnessCalls,
-        iterations: LaunchLength,
-        below: bool,
-        patience: Option<Duration>,
-        interrupts: &Interrupts,
-    ) -> Result<Vec<Dump>, ProfileError> {
-        let program = startable(&calls.program.executable);
-        let length = match iterations {
-            LaunchLength::Iterations(count) => format!("{count}x"),
-            LaunchLength::Shortest => "0.000000001".to_owned(),
-        };
-        let mut arguments = calls.program.arguments.clone();
-        arguments.extend([
-            format!("--benchmark_filter={}", filter(&calls.benchmark)),
-            "--benchmark_repetitions=1".to_owned(),
-            format!("--benchmark_min_time={length}"),
-        ]);
-        let counted = Counted {
-            program: &program.to_string_lossy(),
-            arguments: &arguments,
-            directory: calls.program.directory.as_deref(),
-            hidden: &VARIABLES,
-            stdin: Stdio::null(),
-            patience,
-            policy: &ExitPolicy::ZeroOnly,
-        };
-        let functions = functions_of(&calls.benchmark);
-        let collect = if below {
-            Collect::Below(&functions)
-        } else {
-            Collect::Everything
-        };
-        self.count(counted, collect, interrupts)
-    }
-
-    fn count(
+    /// Runs a program once, and returns what callgrind wrote of it.
+    pub(crate) fn count(
         &self,
         counted: Counted<'_>,
         collect: Collect<'_>,
@@ -296,7 +248,7 @@ impl Valgrind {
     }
 
     /// The error that Valgrind does not know an instruction, where it said so.
-    pub(super) fn unknown_instruction(
+    pub(crate) fn unknown_instruction(
         &self,
         program: &str,
         folder: &LaunchFolder,
@@ -311,25 +263,6 @@ impl Valgrind {
             valgrind: self.version.clone(),
         })
     }
-}
-
-/// The names of the function that a benchmark of Google Benchmark may be: a plain one, one in a
-/// namespace, a template, or a method of a fixture.
-fn functions_of(benchmark: &str) -> Vec<String> {
-    let mut parts = benchmark.split('/');
-    let name = parts.next().unwrap_or_default();
-    let family = name.split('<').next().unwrap_or_default();
-    let mut functions = vec![
-        format!("{family}(benchmark::State&*"),
-        format!("*::{family}(benchmark::State&*"),
-        format!("* {family}<*>(benchmark::State&*"),
-    ];
-    functions.extend(
-        parts.next().map(|method| {
-            format!("*{family}_{method}_Benchmark::BenchmarkCase(benchmark::State&*")
-        }),
-    );
-    functions
 }
 
 /// The dumps in the folder that are wanted, in the order in which they were written.
@@ -369,7 +302,7 @@ pub(crate) fn instructions_of_samples(
 }
 
 /// The dumps of samples in the folder, in the order in which these were taken.
-pub(super) fn dumps_of_samples(folder: &LaunchFolder) -> Result<Vec<Dump>, ProfileError> {
+pub(crate) fn dumps_of_samples(folder: &LaunchFolder) -> Result<Vec<Dump>, ProfileError> {
     dumps(folder, |text| text.contains(OF_A_SAMPLE))
 }
 
@@ -377,7 +310,7 @@ pub(super) fn dumps_of_samples(folder: &LaunchFolder) -> Result<Vec<Dump>, Profi
 mod tests {
     use std::path::Path;
 
-    use super::{counted_words, functions_of, without_valgrind};
+    use super::{counted_words, without_valgrind};
 
     #[test]
     fn a_command_that_was_counted_is_the_same_without_valgrind() {
@@ -386,18 +319,5 @@ mod tests {
         assert_eq!(counted[0], "/bin/valgrind");
         assert_eq!(without_valgrind(&counted), words);
         assert_eq!(without_valgrind(&words), words);
-    }
-
-    #[test]
-    fn a_benchmark_of_google_benchmark_may_be_a_function_a_template_or_a_method() {
-        assert_eq!(
-            functions_of("BM_sum<int>/64"),
-            [
-                "BM_sum(benchmark::State&*",
-                "*::BM_sum(benchmark::State&*",
-                "* BM_sum<*>(benchmark::State&*",
-                "*BM_sum_64_Benchmark::BenchmarkCase(benchmark::State&*",
-            ]
-        );
     }
 }

@@ -15,15 +15,15 @@ use crate::memory_layout::at_fixed_addresses;
 use crate::subprocess::{Answer, Captured, run_captured};
 
 /// A program that is counted, and its surroundings.
-pub(super) struct Counted<'a> {
-    pub(super) program: &'a str,
-    pub(super) arguments: &'a [String],
-    pub(super) directory: Option<&'a Path>,
+pub(crate) struct Counted<'a> {
+    pub(crate) program: &'a str,
+    pub(crate) arguments: &'a [String],
+    pub(crate) directory: Option<&'a Path>,
     /// Variables that it does not see.
-    pub(super) hidden: &'a [&'static str],
-    pub(super) stdin: Stdio,
-    pub(super) patience: Option<Duration>,
-    pub(super) policy: &'a ExitPolicy,
+    pub(crate) hidden: &'a [&'static str],
+    pub(crate) stdin: Stdio,
+    pub(crate) patience: Option<Duration>,
+    pub(crate) policy: &'a ExitPolicy,
 }
 
 impl Counted<'_> {
