@@ -36,14 +36,15 @@ pub fn paired_functions(sides: [&Profile; 2]) -> Vec<FunctionChange> {
                 inclusive: [0; 2],
                 inlined: Vec::new(),
             });
-            change.own[side] += cost;
+            change.own[side] = change.own[side].saturating_add(*cost);
             if let Some(file) = inlined {
                 let known = change.inlined.iter().position(|(one, _)| one == file);
                 let place = known.unwrap_or_else(|| {
                     change.inlined.push((file.clone(), [0; 2]));
                     change.inlined.len() - 1
                 });
-                change.inlined[place].1[side] += cost;
+                let counts = &mut change.inlined[place].1;
+                counts[side] = counts[side].saturating_add(*cost);
             }
         }
         for function in graph.functions() {
@@ -162,7 +163,8 @@ impl<'a> Graph<'a> {
             called: BTreeMap::new(),
         };
         for (place, cost) in &profile.own {
-            *graph.own.entry(&*place.function).or_default() += cost;
+            let own = graph.own.entry(&*place.function).or_default();
+            *own = own.saturating_add(*cost);
             if let Some(file) = &place.inlined {
                 let inlined = graph.inlined.entry(&*place.function).or_default();
                 inlined.push((file, *cost));

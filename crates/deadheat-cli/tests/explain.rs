@@ -140,6 +140,38 @@ fn the_function_that_does_more_is_named_first_and_by_how_much() {
 }
 
 #[test]
+fn what_a_process_executed_before_it_forked_is_counted_once() {
+    needs!("valgrind", "gcc");
+    let track = Track::new();
+    let source = r#"
+#include <sys/wait.h>
+#include <unistd.h>
+__attribute__((noinline)) static void loops(unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        __asm__ volatile("" : "+r"(i));
+}
+int main(void)
+{
+    loops(100000);
+    if (fork() == 0) {
+        loops(1000);
+        return 0;
+    }
+    wait(0);
+    return 0;
+}
+"#;
+    built(&track, "forks", source, &[]);
+    let answer = explained(&track, &["--", "./forks", "./forks"]);
+    let pair = &answer["pairs"][0];
+    let [count, again] = own(pair, "loops");
+    assert_eq!(count, again);
+    // Three instructions a round, or four; not as many again for the copy.
+    assert!((300_000..410_000).contains(&count), "{count}");
+}
+
+#[test]
 fn of_functions_only_the_calls_of_a_sample_are_counted() {
     needs!("valgrind", "gcc");
     let track = Track::new();

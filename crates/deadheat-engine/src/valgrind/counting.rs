@@ -43,6 +43,10 @@ pub struct Valgrind {
 /// The argument by which Valgrind counts, the first one of a command that is counted.
 const COUNTS: &str = "--tool=callgrind";
 
+/// Functions that make a copy of the process, which would count as its own what was counted before:
+/// that is written down first, and begins anew in both.
+const FORKS: [&str; 4] = ["fork", "_Fork", "__libc_fork", "vfork"];
+
 /// A pattern for the number of instructions in what Valgrind says at its end.
 pub const COUNTED_PATTERN: &str = r"==\d+== Collected : (\d+)";
 
@@ -133,7 +137,10 @@ impl Valgrind {
             "--dump-instr=no".into(),
         ];
         match collect {
-            Collect::Everything => {}
+            Collect::Everything => {
+                let dumps = FORKS.iter().map(|name| format!("--dump-before={name}"));
+                arguments.extend(dumps.map(OsString::from));
+            }
             Collect::Below(names) => {
                 let toggles = names.iter().map(|name| format!("--toggle-collect={name}"));
                 arguments.extend(toggles.map(OsString::from));
