@@ -84,7 +84,8 @@ pub fn paired_stacks(sides: [&Profile; 2]) -> Vec<StackChange> {
         for (root, weight) in roots {
             let (weight, thinnest) = (weight * scale, total * THINNEST);
             graph.follow(root, weight, thinnest, &mut path, &mut |path, own| {
-                found.entry(path.to_vec()).or_default()[side] += own;
+                let path = path.iter().map(|frame| without_depth(frame)).collect();
+                found.entry(path).or_default()[side] += own;
             });
         }
     }
@@ -93,7 +94,7 @@ pub fn paired_stacks(sides: [&Profile; 2]) -> Vec<StackChange> {
     let stacks = found.into_iter().map(|(path, counts)| StackChange {
         frames: path[common..]
             .iter()
-            .map(|frame| without_depth(frame).to_owned())
+            .map(|frame| (*frame).to_owned())
             .collect(),
         counts: counts.map(|count| count.round() as u64),
     });
@@ -351,6 +352,33 @@ mod tests {
         ];
         let expected = expected.map(|(path, counts)| (path.to_owned(), counts));
         assert_eq!(paths([&old(), &old()]), expected);
+    }
+
+    #[test]
+    fn functions_without_a_name_pair_wherever_they_lie_and_are_no_ring() {
+        let stripped = |main: &str, cost| {
+            let start = "[program]'1024";
+            profile(
+                &[(start, 5), ("libc", 1), (main, cost)],
+                &[(start, "libc", 1 + cost), ("libc", main, cost)],
+            )
+        };
+        let sides = [
+            &stripped("[program]'2048", 90),
+            &stripped("[program]'3072", 95),
+        ];
+        let expected = [
+            ("[program]", [5, 5]),
+            ("[program];libc", [1, 1]),
+            ("[program];libc;[program]", [90, 95]),
+        ];
+        let expected = expected.map(|(path, counts)| (path.to_owned(), counts));
+        assert_eq!(paths(sides), expected);
+        let functions = paired_functions(sides);
+        assert_eq!(
+            (functions[0].own, functions[0].inclusive),
+            ([95, 100], [96, 101])
+        );
     }
 
     #[test]

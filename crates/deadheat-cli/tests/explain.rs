@@ -267,7 +267,7 @@ fn the_time_of_a_race_stands_beside_the_instructions() {
     );
     let page = fs::read_to_string(track.path("why.html")).unwrap();
     assert!(
-        page.contains("<title>added (") && !page.contains("<script"),
+        page.contains("<title>added: ") && !page.contains("<script"),
         "{page}"
     );
 }

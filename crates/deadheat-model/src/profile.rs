@@ -10,7 +10,8 @@ use crate::run::LeftOut;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// The function, demangled and without what changes with every build. One that is called
-    /// while it runs is another function, with the depth behind its name: `walk'2`.
+    /// while it runs is another function, with the depth behind its name: `walk'2`. So are several
+    /// of one name: `[libc.so.6]'18432`, by its address.
     pub function: String,
     /// The file that inlined code comes from, where it is another than that of the function.
     pub inlined: Option<String>,

@@ -27,6 +27,9 @@ pub fn read_callgrind(name: &str, text: &str) -> Result<Profile, FormatError> {
         })
 }
 
+/// A recursion is no deeper than this: callgrind tells only the first two depths apart.
+const DEEPEST: u128 = 1 << 10;
+
 /// Names that stand once in full, and from then on for their number.
 #[derive(Default)]
 struct Names(HashMap<u64, String>);
@@ -253,18 +256,28 @@ fn shown(word: &str) -> String {
 }
 
 /// The name of a function without what differs from build to build: the hash of a Rust symbol, the
-/// number that LLVM gives to a copy. One without a name is called after the file of its object, and so is
+/// number that LLVM gives to a copy. One without a name is called after the file of its object, with its
+/// address as if that were the depth of a recursion, and so is
 /// `(below main)`, which callgrind calls several functions.
 fn function(name: &str, object: &str) -> String {
-    if name.starts_with("0x") || ["???", "", "(below main)"].contains(&name) {
-        return match object {
-            "" | "???" => "[unknown]".to_owned(),
-            file => format!("[{file}]"),
-        };
-    }
     // The depth of a recursion comes last.
     let plain = without_depth(name);
     let depth = &name[plain.len()..];
+    let address = plain
+        .strip_prefix("0x")
+        .and_then(|address| u64::from_str_radix(address, 16).ok());
+    if address.is_some() || ["???", "", "(below main)"].contains(&plain) {
+        let object = match object {
+            "" | "???" => "unknown",
+            file => file,
+        };
+        // Told apart as the depths of a recursion are: who calls whom is known of each.
+        let depth: u128 = depth.trim_start_matches('\'').parse().unwrap_or_default();
+        return match address.map_or(0, u128::from) * DEEPEST + depth % DEEPEST {
+            0 => format!("[{object}]"),
+            number => format!("[{object}]'{number}"),
+        };
+    }
     let is_number = |text: &str| text.bytes().all(|c| c.is_ascii_digit());
     let copy = plain
         .rsplit_once(".llvm.")
@@ -349,7 +362,8 @@ mod tests {
             ("a::h0123456789abcdef'3", "a'3"),
             ("fn'a", "fn'a"),
             ("(below main)", "[libc.so.6]"),
-            ("0x000000000001ab70", "[libc.so.6]"),
+            ("0x0000000000000012", "[libc.so.6]'18432"),
+            ("0x0000000000000012'2", "[libc.so.6]'18434"),
             ("???", "[libc.so.6]"),
         ] {
             assert_eq!(function(name, "libc.so.6"), known);
@@ -364,7 +378,7 @@ mod tests {
         );
         let profile = profile.unwrap();
         assert_eq!(
-            (own(&profile, "[program]"), own(&profile, "[libm.so]")),
+            (own(&profile, "[program]'18432"), own(&profile, "[libm.so]")),
             (3, 2)
         );
     }

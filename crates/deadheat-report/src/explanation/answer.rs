@@ -257,7 +257,7 @@ fn row(name: String, [old, new]: [u64; 2], whole: u64, glyphs: Glyphs) -> Row<'s
 }
 
 /// A count with its digits in groups of three: all of them mean something.
-fn grouped(count: u128) -> String {
+pub(super) fn grouped(count: u128) -> String {
     let digits = count.to_string();
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {

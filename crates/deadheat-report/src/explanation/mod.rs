@@ -1,6 +1,7 @@
 //! Where the work changed, in words and tables, as JSON, and as a page with flame graphs.
 
 mod answer;
+mod flame;
 mod json;
 mod page;
 

@@ -167,7 +167,7 @@ fn a_page_has_a_graph_for_what_differs_and_runs_nothing() {
     let page = to_explanation_page(&all());
     assert_eq!(page.matches("<figure class=\"flame\">").count(), 7);
     assert!(
-        page.contains("sort::compare (520,000 instructions"),
+        page.contains("sort::compare: 520,000 instructions"),
         "{page}"
     );
     assert!(!page.contains("<script") && !page.contains("://"), "{page}");
