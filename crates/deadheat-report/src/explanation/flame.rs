@@ -1,10 +1,11 @@
 //! Flame graphs of a difference: calls of the candidate, as wide as what they execute, coloured by what
-//! they execute themselves more or less than in the baseline.
+//! a function executes itself more or less than in the baseline, wherever it is called from: that is
+//! exact, and how its cost is divided among its callers is not.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
-use deadheat_model::StackChange;
+use deadheat_model::{FunctionChange, StackChange};
 
 use super::answer::grouped;
 use crate::names::{escape, shorten};
@@ -22,9 +23,8 @@ const FEWEST: usize = 3;
 /// A function in a tree of calls.
 #[derive(Default)]
 struct Node<'a> {
-    /// The instructions of itself, and with all it calls.
-    own: [u64; 2],
-    whole: [u64; 2],
+    /// The instructions of the candidate, with all that is called.
+    whole: u64,
     below: BTreeMap<&'a str, Node<'a>>,
 }
 
@@ -34,54 +34,40 @@ impl<'a> Node<'a> {
         let mut root = Self::default();
         for stack in stacks {
             let mut node = &mut root;
-            node.add(stack.counts);
+            let count = stack.counts[1];
+            node.whole = node.whole.saturating_add(count);
             for frame in &stack.frames {
                 node = node.below.entry(frame).or_default();
-                node.add(stack.counts);
-            }
-            for (own, count) in node.own.iter_mut().zip(stack.counts) {
-                *own = own.saturating_add(count);
+                node.whole = node.whole.saturating_add(count);
             }
         }
         root
     }
-
-    fn add(&mut self, counts: [u64; 2]) {
-        for (whole, count) in self.whole.iter_mut().zip(counts) {
-            *whole = whole.saturating_add(count);
-        }
-    }
-
-    fn difference(&self) -> i128 {
-        i128::from(self.own[1]) - i128::from(self.own[0])
-    }
-
-    /// The largest difference of a function in it.
-    fn largest(&self) -> u128 {
-        let below = self.below.values().map(Node::largest);
-        below.fold(self.difference().unsigned_abs(), u128::max)
-    }
 }
 
 /// Where the rows of a graph are drawn, and by which scale.
-struct Drawing {
+struct Drawing<'a> {
     /// Units of an instruction.
     scale: f64,
+    /// What functions execute themselves, and the largest difference of one.
+    functions: BTreeMap<&'a str, &'a FunctionChange>,
     largest: f64,
     /// Rows, the outermost functions in the last.
     rows: usize,
 }
 
 /// Draws the graph; `None` where the candidate executes nothing.
-pub(super) fn flame_graph(stacks: &[StackChange]) -> Option<String> {
+pub(super) fn flame_graph(stacks: &[StackChange], functions: &[FunctionChange]) -> Option<String> {
     let root = Node::of(stacks);
-    let total = root.whole[1];
+    let total = root.whole;
     if total == 0 {
         return None;
     }
+    let differences = functions.iter().map(|one| one.difference().unsigned_abs());
     let mut drawing = Drawing {
         scale: WIDTH / total as f64,
-        largest: (root.largest() as f64).max(1.0),
+        functions: functions.iter().map(|one| (&*one.function, one)).collect(),
+        largest: differences.max().unwrap_or_default().max(1) as f64,
         rows: 0,
     };
     drawing.rows = drawing.depth(&root);
@@ -89,16 +75,16 @@ pub(super) fn flame_graph(stacks: &[StackChange]) -> Option<String> {
     let mut svg =
         format!("<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"Flame graph\">");
     drawing
-        .below(&mut svg, &root, 0.0, 1)
+        .below(&mut svg, ("", &root), 0.0, 1)
         .expect("a String takes every write");
     svg.push_str("</svg>");
     Some(svg)
 }
 
-impl Drawing {
+impl Drawing<'_> {
     /// The width of a function; `None` where it is not drawn.
     fn width(&self, node: &Node<'_>) -> Option<f64> {
-        let width = node.whole[1] as f64 * self.scale;
+        let width = node.whole as f64 * self.scale;
         (width >= THINNEST).then_some(width)
     }
 
@@ -109,34 +95,53 @@ impl Drawing {
     }
 
     /// Draws what a function calls, from this place on, in this row from below.
-    fn below(&self, out: &mut String, node: &Node<'_>, mut x: f64, row: usize) -> fmt::Result {
+    fn below(
+        &self,
+        out: &mut String,
+        (caller, node): (&str, &Node<'_>),
+        mut x: f64,
+        row: usize,
+    ) -> fmt::Result {
         for (name, node) in &node.below {
             let Some(width) = self.width(node) else {
                 continue;
             };
-            self.function(out, name, node, (x, width), row)?;
-            self.below(out, node, x, row + 1)?;
+            self.function(out, (caller, name), node.whole, (x, width), row)?;
+            self.below(out, (name, node), x, row + 1)?;
             x += width;
         }
         Ok(())
     }
 
+    /// What a function executes itself on both sides; of a file, what was inlined from it into its
+    /// caller.
+    fn own(&self, caller: &str, name: &str) -> [u64; 2] {
+        if let Some(function) = self.functions.get(name) {
+            return function.own;
+        }
+        let inlined = self.functions.get(caller).map(|one| &one.inlined);
+        let mut files = inlined.into_iter().flatten();
+        let found = files.find(|(file, _)| file == name);
+        found.map(|(_, counts)| *counts).unwrap_or_default()
+    }
+
     fn function(
         &self,
         out: &mut String,
-        name: &str,
-        node: &Node<'_>,
+        (caller, name): (&str, &str),
+        whole: u64,
         (x, width): (f64, f64),
         row: usize,
     ) -> fmt::Result {
+        let [old, new] = self.own(caller, name);
         let name = escape(name, GLYPHS);
         let y = (self.rows - row) as f64 * ROW;
-        let difference = node.difference();
+        let difference = i128::from(new) - i128::from(old);
         let more = difference as f64 / self.largest;
         let title = format!(
-            "{name}: {} instructions with all it calls; {} of its own, {}",
-            grouped(node.whole[1].into()),
-            grouped(node.own[1].into()),
+            "{name}: {} instructions here, with all it calls; {} of its own wherever it is called, {}",
+            grouped(whole.into()),
+            grouped(new.into()),
             match (difference, grouped(difference.unsigned_abs())) {
                 (0, _) => "as in the baseline".to_owned(),
                 (1.., by) => format!("{by} more than in the baseline"),
@@ -168,7 +173,7 @@ fn colour(more: f64) -> String {
         _ => return String::new(),
     };
     // The smallest difference is still to be seen.
-    let share = 12.0 + 58.0 * more.abs().sqrt();
+    let share = 12.0 + 58.0 * more.abs().min(1.0).sqrt();
     format!(" style=\"fill:color-mix(in srgb,var(--{side}) {share:.0}%,var(--raised))\"")
 }
 
@@ -183,9 +188,21 @@ mod tests {
         }
     }
 
+    fn function(name: &str, own: [u64; 2]) -> FunctionChange {
+        FunctionChange {
+            function: name.to_owned(),
+            own,
+            inclusive: own,
+            inlined: vec![("core/iter.rs".to_owned(), [5, 9])],
+        }
+    }
+
     /// Function, left end, width, row from above, colour.
-    fn drawn(stacks: &[StackChange]) -> Vec<(String, f64, f64, f64, Option<String>)> {
-        let svg = flame_graph(stacks).unwrap();
+    fn drawn(
+        stacks: &[StackChange],
+        functions: &[FunctionChange],
+    ) -> Vec<(String, f64, f64, f64, Option<String>)> {
+        let svg = flame_graph(stacks, functions).unwrap();
         let document = roxmltree::Document::parse(&svg).unwrap();
         let groups = document.descendants().filter(|node| node.has_tag_name("g"));
         groups
@@ -214,7 +231,12 @@ mod tests {
             stack(&["main", "parse"], [30, 50]),
             stack(&["main", "sort"], [40, 25]),
         ];
-        let drawn = drawn(&stacks);
+        let functions = [
+            function("main", [20, 25]),
+            function("parse", [30, 50]),
+            function("sort", [40, 25]),
+        ];
+        let drawn = drawn(&stacks, &functions);
         let places: Vec<(f64, f64, f64)> = drawn
             .iter()
             .map(|(_, x, width, row, _)| (*x, *width, *row))
@@ -233,7 +255,8 @@ mod tests {
         }
         assert_eq!(
             drawn[1].0,
-            "parse: 50 instructions with all it calls; 50 of its own, 20 more than in the baseline"
+            "parse: 50 instructions here, with all it calls; 50 of its own wherever it is called, \
+             20 more than in the baseline"
         );
     }
 
@@ -243,16 +266,31 @@ mod tests {
             stack(&["</title><script>", "[u8; 4]"], [60_000_000, 60_000_000]),
             stack(&["</title><script>", "thin"], [1, 1]),
         ];
-        let svg = flame_graph(&stacks).unwrap();
+        let svg = flame_graph(&stacks, &[]).unwrap();
         assert!(!svg.contains("<script") && !svg.contains("thin"), "{svg}");
         assert!(svg.contains(">[u8; 4]</text>"), "{svg}");
-        let drawn = drawn(&stacks);
+        let drawn = drawn(&stacks, &[]);
         assert!(drawn.iter().all(|one| one.4.is_none()), "{drawn:?}");
     }
 
     #[test]
+    fn inlined_code_has_the_colour_of_its_own_difference() {
+        let stacks = [stack(&["sum", "core/iter.rs"], [5, 9])];
+        let drawn = drawn(&stacks, &[function("sum", [10, 10])]);
+        assert_eq!(drawn[0].4, None);
+        assert!(
+            drawn[1].4.as_ref().unwrap().contains("--slower"),
+            "{drawn:?}"
+        );
+        assert!(
+            drawn[1].0.ends_with("4 more than in the baseline"),
+            "{drawn:?}"
+        );
+    }
+
+    #[test]
     fn there_is_no_graph_of_nothing() {
-        assert_eq!(flame_graph(&[]), None);
-        assert_eq!(flame_graph(&[stack(&["gone"], [5, 0])]), None);
+        assert_eq!(flame_graph(&[], &[]), None);
+        assert_eq!(flame_graph(&[stack(&["gone"], [5, 0])], &[]), None);
     }
 }

@@ -25,7 +25,7 @@ const FLAME: &str = "
 const HOW_TO_READ: &str = "The width of a function in a graph is what it executes with all it calls, and code \
      that was inlined into it lies on it under the name of its file. What only the baseline executes has no \
      width, and stands in the table. callgrind keeps who calls whom and no whole paths: where a function has several \
-     callers, its cost is divided among them as their calls cost. A function shows its whole name and \
+     callers, its width is divided among them as their calls cost, while its colour speaks of it as a whole. A function shows its whole name and \
      its counts to a pointer that rests on it.";
 
 /// Columns that the name of a side may take.
@@ -85,7 +85,7 @@ fn write(out: &mut String, explanation: &Explanation) -> fmt::Result {
 /// The flame graph of a pair; nothing where both sides are the same.
 fn flame(out: &mut String, pair: &ExplainedPair) -> fmt::Result {
     let same = pair.functions.iter().all(|one| one.difference() == 0);
-    let Some(drawing) = flame_graph(&pair.stacks).filter(|_| !same) else {
+    let Some(drawing) = flame_graph(&pair.stacks, &pair.functions).filter(|_| !same) else {
         return Ok(());
     };
     let [old, new] = pair.names.each_ref().map(|name| shown(name, SIDE, GLYPHS));
