@@ -56,6 +56,7 @@ wheel *options:
 fuzz seconds="300":
     just _fuzz csv seeds/csv csv.dict 6000 {{seconds}}
     just _fuzz run_file seeds/run_file run_file.dict 6000 {{seconds}}
+    just _fuzz callgrind ../crates/deadheat-format/tests/golden/callgrind callgrind.dict 4000 {{seconds}}
     just _fuzz compat seeds/compat compat.dict 6000 {{seconds}}
     just _fuzz saved_criterion seeds/saved_criterion saved.dict 4000 {{seconds}}
     just _fuzz saved_pytest_benchmark 'seeds/saved_pytest_benchmark ../crates/deadheat-format/tests/golden/saved/pytest_benchmark' saved.dict 12000 {{seconds}}

@@ -1042,7 +1042,38 @@ typedef struct deadheat_batch_ {
     void *input;
     void *const *inputs;
     uint64_t iterations;
+    /* Whether callgrind counts what the calls execute. */
+    int counted;
 } deadheat_batch_;
+
+/* Asks callgrind, in which the process runs, by a sequence of instructions that
+ * does nothing elsewhere (valgrind.h, "client requests"). */
+enum { DEADHEAT_DUMP_ = 0, DEADHEAT_FORGET_ = 1, DEADHEAT_TOGGLE_ = 2 };
+static void __attribute__((noinline)) deadheat_ask_callgrind_(unsigned request)
+{
+    volatile uint64_t arguments[6] = {0, 0, 0, 0, 0, 0};
+    arguments[0] = ((uint64_t)'C' << 24) + ((uint64_t)'T' << 16) + request;
+#if defined(__x86_64__) && defined(__LP64__)
+    {
+        uint64_t result = 0;
+        __asm__ volatile("rolq $3, %%rdi; rolq $13, %%rdi; rolq $61, %%rdi; rolq $51, %%rdi; "
+                         "xchgq %%rbx, %%rbx"
+                         : "+d"(result)
+                         : "a"(arguments)
+                         : "cc", "memory");
+    }
+#elif defined(__aarch64__)
+    {
+        register uint64_t result __asm__("x3") = 0;
+        register volatile uint64_t *asked __asm__("x4") = arguments;
+        __asm__ volatile("ror x12, x12, #3; ror x12, x12, #13; ror x12, x12, #51; "
+                         "ror x12, x12, #61; orr x10, x10, x10"
+                         : "+r"(result)
+                         : "r"(asked)
+                         : "cc", "memory");
+    }
+#endif
+}
 
 /* Runs a batch between two readings. The clock is read next to the calls: what
  * the other readings take is no part of the time. */
@@ -1062,10 +1093,20 @@ static void deadheat_measure_(const deadheat_batch_ *batch, deadheat_reading_ *r
 #endif
 #endif
     cpu = deadheat_now_(CLOCK_THREAD_CPUTIME_ID);
-    reading->start = deadheat_now_(CLOCK_MONOTONIC);
-    DEADHEAT_GUARDED_(batch->raced->calls(batch->raced->closure, batch->input, batch->inputs,
-                                          batch->iterations))
-    reading->stop = deadheat_now_(CLOCK_MONOTONIC);
+    if (batch->counted) {
+        /* A reading of the clock does not always take as many instructions. */
+        reading->start = deadheat_now_(CLOCK_MONOTONIC);
+        deadheat_ask_callgrind_(DEADHEAT_TOGGLE_);
+        DEADHEAT_GUARDED_(batch->raced->calls(batch->raced->closure, batch->input, batch->inputs,
+                                              batch->iterations))
+        deadheat_ask_callgrind_(DEADHEAT_TOGGLE_);
+        reading->stop = deadheat_now_(CLOCK_MONOTONIC);
+    } else {
+        reading->start = deadheat_now_(CLOCK_MONOTONIC);
+        DEADHEAT_GUARDED_(batch->raced->calls(batch->raced->closure, batch->input, batch->inputs,
+                                              batch->iterations))
+        reading->stop = deadheat_now_(CLOCK_MONOTONIC);
+    }
     reading->cpu_ns = (double)(deadheat_now_(CLOCK_THREAD_CPUTIME_ID) - cpu);
 #ifdef RUSAGE_THREAD
     getrusage(RUSAGE_THREAD, &after);
@@ -1092,7 +1133,7 @@ static double deadheat_cpu_overhead_(void)
 {
     enum { PAIRS = 101 };
     static const deadheat_raced_ nothing = {NULL, deadheat_no_calls_, NULL, 0, NULL, 0};
-    deadheat_batch_ batch = {&nothing, NULL, NULL, 0};
+    deadheat_batch_ batch = {&nothing, NULL, NULL, 0, 0};
     double sorted[PAIRS];
     size_t i, place;
     for (i = 0; i < PAIRS; i++) {
@@ -1206,6 +1247,8 @@ typedef struct deadheat_race_ {
     deadheat_crew_ *crew;
     void **inputs;
     double cpu_overhead_ns;
+    /* Whether callgrind counts what samples execute. */
+    int counted;
 #ifdef __linux__
     /* Since the first block. */
     deadheat_beside_ beside;
@@ -1259,7 +1302,8 @@ static int deadheat_renew_(deadheat_race_ *race, uint64_t seed)
 static int deadheat_sample_(deadheat_race_ *race, size_t contender, uint64_t iterations,
                             double *values)
 {
-    deadheat_batch_ batch = {&race->raced[contender], race->input, NULL, iterations};
+    deadheat_batch_ batch = {&race->raced[contender], race->input, NULL, iterations,
+                             race->counted};
     deadheat_reading_ alone, *readings = &alone;
     unsigned i, k, threads = race->crew != NULL ? race->crew->threads : 1;
     uint64_t made = 0, start, stop;
@@ -1494,6 +1538,7 @@ typedef struct deadheat_request_ {
     uint64_t seed, iterations, unrecorded, unrecorded_iterations;
     uint64_t heap_bytes, stack_bytes;
     double least_ns, cpu_overhead_ns;
+    int callgrind;
     /* Contenders by number; -1 is somebody in the other process. */
     long *turns;
     size_t turn_count, turn_room;
@@ -1707,6 +1752,9 @@ static int deadheat_read_field_(const char **at, const char *key, deadheat_reque
         return deadheat_read_count_(at, &request->heap_bytes);
     if (strcmp(key, "stack_bytes") == 0)
         return deadheat_read_count_(at, &request->stack_bytes);
+    if (strcmp(key, "callgrind") == 0)
+        return (request->callgrind = deadheat_passes_word_(at, "true")) ||
+               deadheat_passes_word_(at, "false");
     if (strcmp(key, "turns") == 0 || strcmp(key, "order") == 0)
         return deadheat_read_turns_(at, request);
     return deadheat_skip_(at, 0);
@@ -1724,6 +1772,7 @@ static int deadheat_read_request_(const char *line, deadheat_request_ *request)
     request->iterations = request->unrecorded_iterations = 1;
     request->least_ns = 5000.0;
     request->cpu_overhead_ns = -1.0;
+    request->callgrind = 0;
     request->turn_count = 0;
     if (!deadheat_passes_(at, '{') || (request->kind = deadheat_read_string_(at)) == NULL ||
         !deadheat_passes_(at, ':') || !deadheat_passes_(at, '{'))
@@ -1941,6 +1990,8 @@ static int deadheat_block_(deadheat_worker_ *worker, double *values)
     if (!worker->race.beside.begun)
         worker->race.beside = deadheat_begin_beside_();
 #endif
+    if (worker->race.counted)
+        deadheat_ask_callgrind_(DEADHEAT_FORGET_);
     if (in_turns && turns[0] < 0 && !deadheat_hand_over_(worker))
         return -1;
     for (i = 0; i < count; i++) {
@@ -1953,6 +2004,8 @@ static int deadheat_block_(deadheat_worker_ *worker, double *values)
                               recorded ? request->iterations : request->unrecorded_iterations,
                               recorded ? values : unrecorded))
             return 0;
+        if (worker->race.counted)
+            deadheat_ask_callgrind_(DEADHEAT_DUMP_);
         if (recorded)
             values += DEADHEAT_METRICS_;
         if (in_turns && (i + 1 == count || turns[i + 1] < 0)) {
@@ -2147,6 +2200,7 @@ static void deadheat_prepare_(deadheat_worker_ *worker)
         race->count = 1;
     }
     /* Told, both sides subtract the same. */
+    race->counted = request->callgrind;
     race->cpu_overhead_ns = request->cpu_overhead_ns >= 0.0 ? request->cpu_overhead_ns
                                                             : deadheat_cpu_overhead_();
     deadheat_say_(&worker->said, entry->make != NULL ? "{\"prepared\":{\"renews_input\":true}}"

@@ -307,6 +307,7 @@ fn answer(raced: &Raced<'_>, options: Options, recorded: Option<Recorded<'_>>) -
         warnings.extend(warm_up::doubt(benchmark, samples, id, margin));
         warnings.extend(placement.doubts(&comparison));
         warnings.extend(warnings::about_the_counters(header));
+        warnings::keep_those_about_counts(&mut warnings, header);
         comparison.warnings = warnings;
         if let Some(recorded) = &recorded {
             recorded.note_waiting(&mut comparison, raced, Some((place, id)));

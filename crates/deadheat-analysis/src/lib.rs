@@ -16,6 +16,8 @@ mod decision;
 mod distribution;
 mod effect_estimate;
 mod effects;
+#[cfg(feature = "profiles")]
+mod explanation;
 #[cfg(feature = "figures")]
 mod figures;
 #[cfg(not(feature = "figures"))]
@@ -49,6 +51,8 @@ pub use bisect::{BisectSearch, NextStep};
 #[cfg(feature = "recordings")]
 pub use calibration::{CalibrationTerms, calibrated_kind, calibration_race};
 pub use decision::looks_taken;
+#[cfg(feature = "profiles")]
+pub use explanation::{finding, paired_functions, paired_stacks};
 #[cfg(feature = "figures")]
 pub use figures::histograms;
 pub use looks::{

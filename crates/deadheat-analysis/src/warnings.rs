@@ -282,8 +282,31 @@ pub(crate) fn about_the_race(
     warnings
 }
 
+/// Takes away what is said of times and says nothing of counts: these are the same in every block by
+/// nature, and wherever a linker puts the code.
+pub(crate) fn keep_those_about_counts(warnings: &mut Vec<Warning>, header: &RunHeader) {
+    let of_times = |warning: &Warning| {
+        matches!(
+            warning,
+            Warning::TimerLimited
+                | Warning::Ties { .. }
+                | Warning::CoarseClock { .. }
+                | Warning::SingleBlocks { .. }
+                | Warning::PlacementFixed { .. }
+                | Warning::Unsectioned { .. }
+                | Warning::StillWarming { .. }
+        )
+    };
+    if header.plan.design.callgrind {
+        warnings.retain(|warning| !of_times(warning));
+    }
+}
+
 /// A warning about metrics that are missing.
 pub(crate) fn about_the_counters(header: &RunHeader) -> Option<Warning> {
+    if header.plan.design.callgrind {
+        return Some(Warning::CountedByCallgrind);
+    }
     match &header.environment.counters {
         Some(CounterAccess::Unavailable(reason)) => Some(Warning::NoCounters {
             reason: reason.clone(),

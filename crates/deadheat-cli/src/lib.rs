@@ -10,6 +10,7 @@ mod cargo_deadheat;
 mod clean;
 mod compare;
 mod doctor;
+mod explain;
 mod exports;
 mod history;
 mod history_index;

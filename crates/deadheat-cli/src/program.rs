@@ -8,8 +8,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 use deadheat::parts::exit::{Failure, code};
 
 use crate::{
-    bench, bisect, calibrate, cargo_deadheat, clean, compare, doctor, history, link, manual, merge,
-    options, pack, plan, recorded, rev, run,
+    bench, bisect, calibrate, cargo_deadheat, clean, compare, doctor, explain, history, link,
+    manual, merge, options, pack, plan, recorded, rev, run,
 };
 
 /// Races too close to call: is B faster than A, by how much, how sure?
@@ -54,6 +54,9 @@ enum Command {
     /// Follow benchmarks over commits: their levels, steps and creep
     #[command(after_help = history::EXAMPLES)]
     History(Box<history::HistoryArgs>),
+    /// Say where the time went: what both sides execute, function by function
+    #[command(after_help = explain::EXAMPLES)]
+    Explain(explain::ExplainArgs),
     /// Look at this machine: what disturbs measurements, by how much, and what mends it
     #[command(after_help = doctor::EXAMPLES)]
     Doctor(doctor::DoctorArgs),
@@ -154,6 +157,7 @@ pub fn deadheat() -> ExitCode {
         Command::Report(args) => recorded::report(*args),
         Command::Merge(args) => merge::merge(*args),
         Command::History(args) => history::history(*args),
+        Command::Explain(args) => explain::explain(&args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Calibrate(args) => calibrate::calibrate(&args),
         Command::Clean(args) => clean::clean(&args),

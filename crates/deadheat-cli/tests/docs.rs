@@ -240,6 +240,7 @@ fn every_option_of_the_program_is_explained_in_the_manual() {
         "compare",
         "analyze",
         "report",
+        "explain",
         "doctor",
         "calibrate",
         "clean",

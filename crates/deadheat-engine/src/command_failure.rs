@@ -45,6 +45,11 @@ impl fmt::Display for ContenderFailure {
 
 impl std::error::Error for ContenderFailure {}
 
+/// What is said of a program that died under Valgrind of an instruction.
+pub(crate) const ILLEGAL_INSTRUCTION: &str = "was killed by signal 4 (SIGILL): mostly an instruction \
+     that Valgrind does not know; build both sides for an older processor (-C target-cpu=x86-64-v2 \
+     for Rust, -march=x86-64-v2 for C and C++), or take a newer Valgrind";
+
 /// An error of a command.
 #[derive(Debug)]
 pub enum CommandError {
@@ -54,6 +59,8 @@ pub enum CommandError {
     Exited(i32),
     /// It was killed by a signal.
     Signalled(i32),
+    /// An instruction killed it that Valgrind, which counts it, does not know.
+    IllegalInstruction,
     /// It ran longer than `--timeout`.
     TimedOut(Duration),
     /// Its input file cannot be opened.
@@ -136,6 +143,7 @@ impl fmt::Display for CommandError {
                 f,
                 "exited with code {inner}; use -i to ignore exit codes, or -i={inner} for this one"
             ),
+            Self::IllegalInstruction => f.write_str(ILLEGAL_INSTRUCTION),
             Self::Signalled(inner) => write!(
                 f,
                 "was killed by signal {inner}{name}",

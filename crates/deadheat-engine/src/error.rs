@@ -11,6 +11,8 @@ use crate::function_failure::InspectionFailure;
 use crate::interrupt::Interrupted;
 #[cfg(feature = "commands")]
 use crate::launcher::{ImageError, LauncherError};
+#[cfg(feature = "commands")]
+use crate::valgrind::ProfileError;
 
 /// The reason why a race could not be started or finished.
 #[derive(Debug)]
@@ -72,6 +74,9 @@ pub enum EngineError {
         /// The number there may be.
         max: usize,
     },
+    /// Instructions cannot be counted by callgrind.
+    #[cfg(feature = "commands")]
+    Profile(Box<ProfileError>),
     /// The counter that times samples lost its pace in the middle of the run.
     Clock(f64),
     /// Signals cannot be taken over.
@@ -114,6 +119,8 @@ impl std::fmt::Display for EngineError {
                 f,
                 "a run can hold at most {max} commands and hooks, not {found}"
             ),
+            #[cfg(feature = "commands")]
+            Self::Profile(inner) => inner.fmt(f),
             Self::Clock(inner) => write!(
                 f,
                 "the processor's counter and the system's clock drifted {:.2} % apart during the run, so \
@@ -149,6 +156,16 @@ impl std::error::Error for EngineError {
 impl From<Interrupted> for EngineError {
     fn from(_: Interrupted) -> Self {
         Self::Interrupted
+    }
+}
+
+#[cfg(feature = "commands")]
+impl From<ProfileError> for EngineError {
+    fn from(inner: ProfileError) -> Self {
+        match inner {
+            ProfileError::Interrupted => Self::Interrupted,
+            inner => Self::Profile(Box::new(inner)),
+        }
     }
 }
 

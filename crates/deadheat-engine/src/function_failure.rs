@@ -8,7 +8,7 @@ use std::{fmt, io};
 use deadheat_model::Harness;
 
 #[cfg(feature = "commands")]
-use crate::command_failure::HarnessCause;
+use crate::command_failure::{HarnessCause, ILLEGAL_INSTRUCTION};
 use crate::executable::{Variant, on_link};
 use crate::interrupt::signal_name;
 use crate::order::Moment;
@@ -104,6 +104,9 @@ pub enum FunctionError {
     Exited(i32),
     /// The process was killed.
     Signalled(i32),
+    /// An instruction killed it that Valgrind, which counts it, does not know.
+    #[cfg(feature = "commands")]
+    IllegalInstruction,
     /// It did not come back within the time that a single sample may take.
     TimedOut(Duration),
     /// The same, of one that does not tell when it goes on.
@@ -167,6 +170,8 @@ Self::Panicked(inner) => write!(f, "panicked {inner}"),
 Self::Skipped(inner) => write!(f, "skips itself: {inner}"),
 Self::Exited(inner) => write!(f, "ended its process with exit code {inner}"),
 Self::Signalled(inner) => write!(f, "was killed by signal {inner}{name}", name = signal_name(*inner)),
+#[cfg(feature = "commands")]
+Self::IllegalInstruction => f.write_str(ILLEGAL_INSTRUCTION),
 Self::TimedOut(inner) => write!(f, "did not come back within {inner:?} (--timeout) and was killed"),
 Self::TimedOutInAll { each, samples } => write!(f, "did not come back within {:?} (--timeout {each:?} for each of {samples} samples) and was \
          killed", *each * *samples),

@@ -3,6 +3,7 @@
 //! where records go is injected through traits of the model.
 
 mod affinity;
+mod callgrind;
 mod clock;
 #[cfg(feature = "commands")]
 mod command_failure;
@@ -16,17 +17,23 @@ mod interrupt;
 #[cfg(feature = "commands")]
 mod jar;
 #[cfg(feature = "commands")]
+mod launch_folder;
+#[cfg(feature = "commands")]
 mod launcher;
 mod machine;
 mod memory_layout;
 mod order;
 mod placement;
+#[cfg(feature = "commands")]
+mod profile;
 mod program_pages;
 mod random;
 mod run_delay;
 mod session;
 mod subprocess;
 mod terminal;
+#[cfg(feature = "commands")]
+mod valgrind;
 mod worker;
 
 pub use affinity::{AffinityError, check_allowed, fastest_cores};
@@ -68,10 +75,14 @@ pub use order::{Moment, Schedule};
 pub use placement::LinkProgram;
 #[cfg(feature = "commands")]
 pub use placement::Placements;
+#[cfg(feature = "commands")]
+pub use profile::{CountedWorker, LaunchLength};
 pub use session::{Contenders, NeverStop, Progress, Session, StopRequest, Unwatched, Watcher};
 pub use terminal::{
     Ended, run_beside_the_answer, run_in_foreground, stdout_was_closed, terminal_width,
 };
+#[cfg(feature = "commands")]
+pub use valgrind::{COUNTED_PATTERN, Dump, ProfileError, Valgrind, counted_words};
 pub use worker::{
     Asked, ListRequest, ListedBenchmark, WantedBenchmark, WorkerListing, WorkerPipes,
     WorkerProgram, WorkerSuite, serve,

@@ -16,6 +16,7 @@
 //! | Go benchmark text, feature `saved` | `read_results` | `write_go` |
 //! | HDR histogram log | | [`write_hdr`] |
 //! | a folder of criterion, feature `saved` | `read_criterion` | |
+//! | callgrind's output, feature `profiles` | `read_callgrind` | |
 //! | Google Benchmark's JSON, feature `trackers` | | `write_google_benchmark` |
 //! | `customSmallerIsBetter` of github-action-benchmark, feature `trackers` | | `write_smaller_is_better` |
 //! | Bencher Metric Format, feature `trackers` | | `write_bmf` |
@@ -37,7 +38,7 @@ mod error;
 mod export;
 #[cfg(feature = "history")]
 mod history;
-#[cfg(feature = "csv")]
+#[cfg(any(feature = "csv", feature = "profiles"))]
 mod import;
 mod journal;
 mod number;
@@ -76,6 +77,8 @@ pub use history::{
     IndexedCommit, IndexedRace, IndexedSeries, StoredRun, files_of_runs, find_index, gzipped,
     is_run_name, read_accepted, write_accepted,
 };
+#[cfg(feature = "profiles")]
+pub use import::read_callgrind;
 #[cfg(feature = "saved")]
 pub use import::{
     Recording, SavedFormat, files_in, read_criterion, read_criterion_set, read_recording,

@@ -28,6 +28,8 @@ mod named;
 mod placement;
 mod plan;
 mod plots;
+#[cfg(feature = "profiles")]
+mod profile;
 mod quantities;
 mod race_settings;
 mod results;
@@ -76,6 +78,11 @@ pub use plan::{
 pub use plots::{
     BoxPlot, DensityCurve, Difference, DifferenceSeries, Distribution, LookEstimate, PairCloud,
     PairPoint, Plots, ReplicateEstimate,
+};
+#[cfg(feature = "profiles")]
+pub use profile::{
+    Counted, ExplainedPair, Explanation, Finding, FunctionChange, Place, Profile, StackChange,
+    WallChange, without_depth,
 };
 pub use quantities::{Day, byte_size, duration, fnv1a, fraction};
 pub use race_settings::{Design, FileScope, Front, Looks, RaceSettings, Setting, ValueKind};

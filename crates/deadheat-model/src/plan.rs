@@ -233,6 +233,13 @@ pub enum PlanError {
     },
     /// There is nothing to race.
     Empty,
+    /// Callgrind counts instructions and no time, and something else is to be judged.
+    NotCounted {
+        /// The benchmark.
+        benchmark: String,
+        /// The metric that is to be judged.
+        judged: Metric,
+    },
     /// A control that should be a second copy of the baseline is not.
     Control {
         /// The benchmark.
@@ -271,6 +278,11 @@ impl std::fmt::Display for PlanError {
                 "benchmark '{benchmark}' has {count} contenders; between 1 and {max} can race"
             ),
             Self::Empty => f.write_str("there is no benchmark to run"),
+            Self::NotCounted { benchmark, judged } => write!(
+                f,
+                "--callgrind counts instructions and nothing else, so benchmark '{benchmark}' cannot \
+                 be judged by {judged} (--metric)"
+            ),
             Self::Control { benchmark, problem } => write!(
                 f,
                 "benchmark '{benchmark}' cannot have a control: {problem}"
@@ -337,7 +349,14 @@ impl Plan {
         if self.benchmarks.is_empty() {
             return Err(PlanError::Empty);
         }
-        for benchmark in &self.benchmarks {
+        for (index, benchmark) in self.benchmarks.iter().enumerate() {
+            let judged = self.judged(index);
+            if design.callgrind && *judged != Metric::Instructions {
+                return Err(PlanError::NotCounted {
+                    benchmark: benchmark.name.clone(),
+                    judged: judged.clone(),
+                });
+            }
             if benchmark.blocks_per_replicate == Some(0) {
                 return out_of_range("--blocks", 0.0, "at least 1");
             }

@@ -237,6 +237,19 @@ settings! {
             help(&[Front::Recording], "What is judged, for recordings", "wall"),
         ],
     }
+    /// True if instructions are counted by callgrind, and nothing else is measured.
+    callgrind: bool {
+        name: "callgrind",
+        value: "",
+        kind: ValueKind::Flag,
+        in_file: None,
+        helps: &[help(
+            &[Front::Run, Front::Bench],
+            "Count instructions by callgrind, exactly and fifty times slower, and judge them; no time \
+             is measured",
+            "",
+        )],
+    }
     /// The quantile of single iterations that is judged in place of their centre; 0.99 is the
     /// 99 % quantile.
     quantile: f64 {
@@ -512,6 +525,8 @@ pub struct Design {
     pub values: Values,
     /// The metric the verdict speaks of.
     pub judged: Metric,
+    /// True if instructions are counted by callgrind, and nothing else is measured.
+    pub callgrind: bool,
     /// The quantile of single iterations that it speaks of; `None` for their centre.
     pub quantile: Option<f64>,
     /// Where the contenders may run.
@@ -589,7 +604,17 @@ impl RaceSettings {
 
     /// The metric judged, likewise.
     pub fn judged(&self) -> Metric {
-        self.metric.clone().unwrap_or(Metric::Wall)
+        let unsaid = if self.callgrind() {
+            Metric::Instructions
+        } else {
+            Metric::Wall
+        };
+        self.metric.clone().unwrap_or(unsaid)
+    }
+
+    /// Returns true if instructions are counted by callgrind.
+    pub fn callgrind(&self) -> bool {
+        self.callgrind.unwrap_or(false)
     }
 
     /// Replicates of each benchmark at most, as far as is known before its pilot.
@@ -648,6 +673,7 @@ impl RaceSettings {
             budget: self.budget,
             values: Values::default(),
             judged: self.judged(),
+            callgrind: self.callgrind(),
             quantile: self.quantile,
             pinning: self.pinning(front),
             waiting: self.waiting(),

@@ -228,6 +228,8 @@ named! {
             /// The reason.
             reason: String,
         } = "no-counters",
+        /// Callgrind counted instructions, and no time was measured.
+        CountedByCallgrind = "counted-by-callgrind",
         /// The time spent waiting for a core was kept in all samples, since the contender had
         /// threads or child processes of its own, which it may have waited for.
         WaitingOfItsOwn {

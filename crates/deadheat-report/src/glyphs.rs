@@ -64,6 +64,11 @@ impl Glyphs {
         self.choose("…", "...")
     }
 
+    /// Begins the row of a part of what stands above.
+    pub fn below(self) -> &'static str {
+        self.choose("└", " ")
+    }
+
     /// Stands in a table cell that has no value.
     pub fn nothing(self) -> &'static str {
         self.choose("–", "-")

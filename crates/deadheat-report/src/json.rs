@@ -96,7 +96,8 @@ fn ended(object: Object, ending: &Ending) -> Object {
 }
 
 /// Why a benchmark is not raced, by the words of the run file.
-fn left_out(left_out: &LeftOut) -> Object {
+/// A benchmark that somebody might look for, and why it is not there.
+pub(crate) fn left_out(left_out: &LeftOut) -> Object {
     let (reason, side, message) = match &left_out.reason {
         LeftOutReason::OnlyIn(side) => ("only-in", Some(side), None),
         LeftOutReason::Skipped(message) => ("skipped", None, Some(message)),

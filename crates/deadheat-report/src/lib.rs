@@ -17,6 +17,8 @@
 //!   feature `commands`: the answer about saved results, a row per benchmark
 //! - `to_doctor_text`, `to_doctor_json`, with the feature `commands`: what
 //!   `deadheat doctor` found out about a machine
+//! - `to_explanation_text`, `…_markdown`, `…_json`, `…_page`, with the feature `commands`: where
+//!   the work of two programs differs
 //! - `to_calibration_text` and `to_calibration_markdown`, with the feature
 //!   `commands`: what a machine showed of itself
 //! - `to_history_text`, `to_history_markdown`, `to_history_json`, `to_history_page`, with the
@@ -46,6 +48,8 @@ mod comparison;
 mod doctor;
 mod document;
 mod enumeration;
+#[cfg(feature = "commands")]
+mod explanation;
 #[cfg(feature = "reports")]
 mod figures;
 mod gates;
@@ -88,6 +92,11 @@ pub use comparison::{
 };
 #[cfg(feature = "commands")]
 pub use doctor::{DoctorTextOptions, to_doctor_json, to_doctor_text};
+#[cfg(feature = "commands")]
+pub use explanation::{
+    ExplanationOptions, to_explanation_json, to_explanation_markdown, to_explanation_page,
+    to_explanation_text,
+};
 pub use glyphs::Glyphs;
 #[cfg(feature = "commands")]
 pub use history::{

@@ -146,6 +146,7 @@ pub fn is_information(warning: &Warning) -> bool {
             | Warning::BuildsUnmatched { .. }
             | Warning::Unsectioned { .. }
             | Warning::NoCounters { .. }
+            | Warning::CountedByCallgrind
             | Warning::WaitingUnread { .. }
             | Warning::ClockFallback { .. }
     )
@@ -510,6 +511,15 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
              shipped.",
             were(sides, glyphs)
         ),
+        Warning::CountedByCallgrind => match source {
+            Source::Commands => "Callgrind counted the instructions, all of them, of each command \
+                 itself and not of what it starts. No time was measured: under callgrind it means \
+                 nothing."
+                .to_owned(),
+            _ => "Callgrind counted the instructions, all of them. No time was measured: under \
+                 callgrind it means nothing."
+                .to_owned(),
+        },
         Warning::NoCounters { reason } => format!(
             "Hardware counters could not be read ({}), so cycles and instructions are \
              missing.",

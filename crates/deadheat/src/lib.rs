@@ -64,6 +64,8 @@ mod calibration;
 #[cfg(feature = "commands")]
 mod command_race;
 mod exit;
+#[cfg(feature = "commands")]
+mod explain;
 mod harness;
 #[cfg(feature = "commands")]
 mod history;

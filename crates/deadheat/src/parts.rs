@@ -53,6 +53,12 @@ pub mod exit {
     pub use crate::exit::*;
 }
 
+/// Where the time went.
+#[cfg(feature = "commands")]
+pub mod explain {
+    pub use crate::explain::*;
+}
+
 /// The harness of a bench target, for benchmarks that are registered in another way.
 pub mod harness {
     pub use crate::harness::run_planned;

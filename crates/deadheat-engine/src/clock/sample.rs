@@ -71,6 +71,26 @@ impl SampleClock {
         Self::measured(Ticks::Os, 1.0)
     }
 
+    /// A clock for workers under callgrind, whose reading always takes as many instructions: the
+    /// counter of the processor where there is one, whether or not its times can be trusted. They
+    /// only say about how many calls make a sample.
+    #[cfg(feature = "commands")]
+    pub(crate) fn for_counts() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        let ticks = Ticks::TscFenced;
+        #[cfg(target_arch = "aarch64")]
+        let ticks = Ticks::Cntvct;
+        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+        let ticks = Ticks::Os;
+        let ns_per_tick = match ticks.stated_hertz() {
+            Some(hertz) => 1e9 / hertz,
+            None if ticks == Ticks::Os => 1.0,
+            // Of 2 GHz.
+            None => 0.5,
+        };
+        Self::measured(ticks, ns_per_tick)
+    }
+
     pub(super) fn measured(ticks: Ticks, ns_per_tick: f64) -> Self {
         let resolution_ns = match smallest_step(ticks) {
             Some(step) => step as f64 * ns_per_tick,

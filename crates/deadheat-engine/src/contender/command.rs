@@ -55,6 +55,8 @@ pub struct CommandContenders<'a> {
     pinned: Vec<u32>,
     /// True if the time that launches waited for a core is recorded.
     with_delay: bool,
+    /// True if callgrind counts the instructions of the launches, which are then all alike.
+    counted: bool,
     launches: Vec<Launch>,
     launched: u64,
     /// The benchmarks that their pilots warmed up.
@@ -158,7 +160,7 @@ impl<'a> CommandContenders<'a> {
                 cpus: &settled.contenders,
                 captures,
                 shown: options.shown,
-                want_counters: options.counters,
+                want_counters: options.counters && !plan.design.callgrind,
             },
             interrupts,
         )?;
@@ -166,12 +168,18 @@ impl<'a> CommandContenders<'a> {
             Pinning::Inherit => Vec::new(),
             _ => settled.contenders.clone(),
         };
-        let mut metrics = [&TIMES[..], &USAGE_METRICS[..]].concat();
-        let with_delay = plan.design.waiting == Waiting::Auto;
+        let counted = plan.design.callgrind;
+        // Of a command under callgrind no time means anything.
+        let mut metrics = if counted {
+            Vec::new()
+        } else {
+            [&TIMES[..], &USAGE_METRICS[..]].concat()
+        };
+        let with_delay = plan.design.waiting == Waiting::Auto && !counted;
         if with_delay {
             metrics.push(Metric::RunDelay);
         }
-        if launcher.counters().is_ok() {
+        if launcher.counters().is_ok() && !counted {
             metrics.extend(Counters::METRICS);
         }
         metrics.extend(plan.design.values.read.iter().map(|one| one.metric.clone()));
@@ -186,6 +194,7 @@ impl<'a> CommandContenders<'a> {
             metrics,
             pinned,
             with_delay,
+            counted,
             launches: Vec::new(),
             launched: 0,
             warm: Vec::new(),
@@ -298,7 +307,9 @@ impl<'a> CommandContenders<'a> {
         }
         if !self.placements.concerns(block.benchmark) {
             self.entered = entered;
-            self.redraw_pages(block);
+            if !self.counted {
+                self.redraw_pages(block);
+            }
             return Ok(());
         }
         self.links = vec![None; self.benchmarks[block.benchmark].contenders.len()];
@@ -459,6 +470,11 @@ impl Contenders for CommandContenders<'_> {
             .extend(block.prime.iter().map(|slot| launch(images, slot)));
         self.launches
             .extend(block.slots.iter().map(|slot| launch(images, slot)));
+        if self.counted {
+            self.launches
+                .iter_mut()
+                .for_each(|launch| launch.padding = 0);
+        }
         self.launched += self.launches.len() as u64;
         let reply = self.launcher.run(&self.launches, self.interrupts)?;
         let mut measured = [Measured::nothing(Outcome::Cancelled); MAX_LAUNCHES];
@@ -474,7 +490,7 @@ impl Contenders for CommandContenders<'_> {
                 &measured[0],
             )?;
         }
-        let with_counters = self.launcher.counters().is_ok();
+        let with_counters = self.launcher.counters().is_ok() && !self.counted;
         for (index, (slot, measured)) in block.slots.iter().zip(&measured[primed..]).enumerate() {
             let code = self.exit_code(
                 block.benchmark,
@@ -492,11 +508,13 @@ impl Contenders for CommandContenders<'_> {
                 exit_code: Some(code),
                 iterations: 1,
             });
-            let usage = measured.usage.map(|value| value as f64);
-            // The sum as whole nanoseconds, as each of the two is.
-            let cpu_ns = (measured.usage[0] + measured.usage[1]) as f64;
-            record.values.extend([measured.wall_ns as f64, cpu_ns]);
-            record.values.extend(usage);
+            if !self.counted {
+                let usage = measured.usage.map(|value| value as f64);
+                // The sum as whole nanoseconds, as each of the two is.
+                let cpu_ns = (measured.usage[0] + measured.usage[1]) as f64;
+                record.values.extend([measured.wall_ns as f64, cpu_ns]);
+                record.values.extend(usage);
+            }
             let delay = self.with_delay.then_some(measured.run_delay_ns as f64);
             record.values.extend(delay);
             if with_counters {

@@ -13,6 +13,7 @@ use crate::command_failure::CommandError;
 use crate::error::EngineError;
 use crate::launcher::image::{Image, MOST_OUTPUT};
 use crate::launcher::wire::{HookEnd, Launch, NO_IMAGE, Outcome};
+use crate::valgrind::is_counted;
 
 /// The images of one contender.
 pub(super) struct ContenderImages {
@@ -151,6 +152,9 @@ pub(super) fn cause_of(
     Some(match outcome {
         Outcome::Cancelled => return None,
         Outcome::Exited(code) => CommandError::Exited(code),
+        Outcome::Signalled(libc::SIGILL) if is_counted(&command.words) => {
+            CommandError::IllegalInstruction
+        }
         Outcome::Signalled(signal) => CommandError::Signalled(signal),
         Outcome::NotStarted(errno) => CommandError::NotStarted(not_started(errno, command)),
         Outcome::TimedOut => CommandError::TimedOut(command.timeout.unwrap_or_default()),

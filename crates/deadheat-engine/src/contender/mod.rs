@@ -31,6 +31,8 @@ pub use harness::{
     may_be_pinned, repetitions_of_a_launch, wishes,
 };
 #[cfg(feature = "commands")]
+pub(crate) use harness::{VARIABLES, filter, startable};
+#[cfg(feature = "commands")]
 pub use inspection::inspect;
 pub use local::LocalContenders;
 #[cfg(feature = "commands")]
@@ -38,3 +40,5 @@ pub use printed_value::ValueReader;
 #[cfg(feature = "simulated")]
 pub use simulated::{Noise, SimulatedContenders, Simulation};
 pub use workers::FunctionOptions;
+#[cfg(feature = "commands")]
+pub(crate) use workers::START_UP;

@@ -285,6 +285,7 @@ pub(crate) mod tests_support {
                 budget: None,
                 values: Default::default(),
                 judged: Metric::Wall,
+                callgrind: false,
                 quantile: None,
                 pinning: Pinning::Inherit,
                 waiting: deadheat_model::Waiting::Keep,

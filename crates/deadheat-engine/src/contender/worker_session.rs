@@ -6,8 +6,12 @@ use super::process_layout::ProcessLayout;
 use crate::error::EngineError;
 use crate::executable::Variant;
 use crate::function_failure::{FunctionError, FunctionFailure};
+#[cfg(feature = "commands")]
+use crate::launch_folder::LaunchFolder;
 use crate::order::Moment;
 use crate::run_delay::KeepWaiting;
+#[cfg(feature = "commands")]
+use crate::valgrind::instructions_of_samples;
 use crate::worker::{Baton, PROTOCOL, Problem, Relay, Reply, WorkerProcess};
 
 /// The metrics of a worker that says hello in this version of the protocol.
@@ -49,6 +53,9 @@ pub(super) struct WorkerSession {
     /// The seed of the input that a warm-up has left ready for the first block,
     /// with the contender of its first slot the last to have run.
     pub(super) ready: Option<u64>,
+    /// Where the counts of its samples are found, if callgrind counts them.
+    #[cfg(feature = "commands")]
+    pub(super) counts: Option<LaunchFolder>,
 }
 
 impl WorkerSession {
@@ -66,6 +73,8 @@ impl WorkerSession {
             measured: Vec::new(),
             renews_input: false,
             ready: None,
+            #[cfg(feature = "commands")]
+            counts: None,
         }
     }
 
@@ -76,6 +85,11 @@ impl WorkerSession {
         wanted: &[Metric],
     ) -> Result<(), FunctionError> {
         let measured = greeted(hello)?;
+        #[cfg(feature = "commands")]
+        if self.counts.is_some() {
+            self.measured = measured.to_vec();
+            return Ok(());
+        }
         let place = |metric: &Metric| {
             let found = measured.iter().position(|other| other == metric);
             found.ok_or_else(|| {
@@ -121,6 +135,10 @@ impl WorkerSession {
                 values[at]
             ));
         }
+        #[cfg(feature = "commands")]
+        if let Some(folder) = &self.counts {
+            return Ok((instructions_of_samples(folder, turns)?, None));
+        }
         let samples = values.chunks_exact(width);
         let of_the_run = samples.flat_map(|sample| self.columns.iter().map(|at| sample[*at]));
         Ok((of_the_run.collect(), *keep_waiting))
@@ -140,6 +158,13 @@ impl WorkerSession {
         called: Option<usize>,
         cause: FunctionError,
     ) -> EngineError {
+        #[cfg(feature = "commands")]
+        let cause = match cause {
+            FunctionError::Signalled(libc::SIGILL) if self.counts.is_some() => {
+                FunctionError::IllegalInstruction
+            }
+            cause => cause,
+        };
         let layout = position.layout;
         let called = called.or_else(|| self.worker.trace.contender());
         let contender = match (&cause, called) {

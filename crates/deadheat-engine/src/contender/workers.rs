@@ -12,12 +12,18 @@ use crate::clock::{ClockCheck, SampleClock};
 use crate::error::EngineError;
 use crate::executable::Variant;
 use crate::function::{Gauge, primes};
+#[cfg(feature = "commands")]
+use crate::function_failure::FunctionError;
 use crate::interrupt::Interrupts;
+#[cfg(feature = "commands")]
+use crate::launch_folder::LaunchFolder;
 use crate::memory_layout::{MOST_PATH_PADDING, PathPadding};
 use crate::placement::LinkProgram;
 use crate::program_pages::PageDraws;
 use crate::random::{Purpose, below, stream};
 use crate::run_delay::KeepWaiting;
+#[cfg(feature = "commands")]
+use crate::valgrind::Valgrind;
 use crate::worker::{
     Baton, BlockRequest, Patience, PrepareRequest, Problem, Relay, Reply, Request, SEEDS,
     WaitError, WorkerProcess, WorkerProgram, WorkerStart, await_all,
@@ -33,11 +39,15 @@ const MOST_HEAP: u64 = 64 << 10;
 
 /// Time that a process may take until its `main` has made the suite, however little
 /// a sample may take.
-pub(super) const START_UP: Duration = Duration::from_secs(10);
+pub(crate) const START_UP: Duration = Duration::from_secs(10);
 
 /// Time that a sample lasts at least where processes take turns: handing over and
 /// finding the caches again are then a small part of it.
 const TAKING_TURNS: Duration = Duration::from_micros(200);
+
+/// The same where callgrind counts what samples execute, some fifty times slower.
+#[cfg(feature = "commands")]
+const COUNTED: Duration = Duration::from_millis(2);
 
 /// Where processes take turns, what is not recorded has so many times fewer
 /// calls: it is there to find the input and the way back into the caches. Of a
@@ -72,6 +82,9 @@ pub struct FunctionOptions {
     pub seed: u64,
     /// The program that makes neutral links of the programs, if any is to.
     pub placements: Option<LinkProgram>,
+    /// True if callgrind counts the instructions of samples, which are then the only metric.
+    #[cfg(feature = "commands")]
+    pub callgrind: bool,
 }
 
 /// Everything it takes to start a worker process and to talk to it.
@@ -87,6 +100,9 @@ pub(super) struct Workers<'a> {
     page_draws: PageDraws,
     /// Processes started since somebody last asked.
     pub(super) launched: u64,
+    /// What counts the instructions of samples, if anything does.
+    #[cfg(feature = "commands")]
+    valgrind: Option<Valgrind>,
 }
 
 impl<'a> Workers<'a> {
@@ -97,7 +113,11 @@ impl<'a> Workers<'a> {
     ) -> Result<Self, EngineError> {
         let cores = Cores::new(&options.pinning)?;
         let (clock, fallback) = SampleClock::choose();
+        #[cfg(feature = "commands")]
+        let valgrind = options.callgrind.then(|| Valgrind::find(interrupts));
         Ok(Self {
+            #[cfg(feature = "commands")]
+            valgrind: valgrind.transpose()?,
             interrupts,
             cores,
             gauge: Gauge::new(clock),
@@ -139,6 +159,9 @@ impl<'a> Workers<'a> {
     pub(super) fn least_ns(&self, layout: &ProcessLayout) -> f64 {
         let least = match self.options.sample_time {
             Some(time) => time,
+            // Beside so many instructions the few around the calls are next to nothing.
+            #[cfg(feature = "commands")]
+            None if self.options.callgrind => COUNTED,
             None if layout.takes_turns() => TAKING_TURNS,
             None => Duration::ZERO,
         };
@@ -222,9 +245,28 @@ impl<'a> Workers<'a> {
             probe: None,
             mask: self.interrupts.original_mask(),
         };
+        #[cfg(feature = "commands")]
+        let counted = self.counted(start.program).map_err(fail)?;
+        // Counts are the same wherever things lie, as long as they lie there on both sides.
+        #[cfg(feature = "commands")]
+        let start = match &counted {
+            None => start,
+            Some((program, _)) => WorkerStart {
+                program,
+                variant: None,
+                path_padding: None,
+                padding: 0,
+                fixed_addresses: true,
+                ..start
+            },
+        };
         let worker = WorkerProcess::start(start).map_err(fail)?;
         self.launched += 1;
         let mut session = WorkerSession::new(process_slot, worker, variant);
+        #[cfg(feature = "commands")]
+        {
+            session.counts = counted.map(|(_, folder)| folder);
+        }
         let patience = Patience {
             each: self.options.timeout.map(|timeout| timeout.max(START_UP)),
             ..self.patience(1)
@@ -234,19 +276,47 @@ impl<'a> Workers<'a> {
         session
             .handshake(&hello[0], &self.options.metrics)
             .map_err(|cause| session.failure(position, None, cause))?;
-        let request = Request::Prepare(PrepareRequest {
+        let prepare = PrepareRequest {
             benchmark: slot.benchmark.clone(),
             contender: slot.contender.clone(),
             clock: self.gauge.clock().to_words(),
             cpu_overhead_ns: self.gauge.cpu_overhead_ns(),
             heap_bytes: below(&mut rng, MOST_HEAP) as usize,
             stack_bytes: below(&mut rng, MOST_STACK) as usize,
-        });
+            callgrind: false,
+        };
+        #[cfg(feature = "commands")]
+        let prepare = match session.counts {
+            None => prepare,
+            Some(_) => PrepareRequest {
+                clock: SampleClock::for_counts().to_words(),
+                heap_bytes: 0,
+                stack_bytes: 0,
+                callgrind: true,
+                ..prepare
+            },
+        };
+        let request = Request::Prepare(prepare);
         match self.ask(&mut session, position, &request)? {
             Reply::Prepared { renews_input } => session.renews_input = renews_input,
             reply => return Err(session.unexpected(position, &reply)),
         }
         Ok(session)
+    }
+
+    /// A program as Valgrind starts it, and the folder that the counts of its samples go to; `None`
+    /// where nothing is counted.
+    #[cfg(feature = "commands")]
+    fn counted(
+        &self,
+        program: &WorkerProgram,
+    ) -> Result<Option<(WorkerProgram, LaunchFolder)>, FunctionError> {
+        let Some(valgrind) = &self.valgrind else {
+            return Ok(None);
+        };
+        let folder = LaunchFolder::new();
+        let folder = folder.map_err(|error| FunctionError::NotStarted(error.to_string()))?;
+        Ok(Some((valgrind.around_worker(program, &folder), folder)))
     }
 
     /// Asks one process, waits for the answer and makes sense of a failure.

@@ -2,6 +2,7 @@
 
 use deadheat_model::{Block, BlockRecord, Flags, Metric, Sample};
 
+use crate::callgrind;
 use crate::clock::SampleClock;
 use crate::counters::{Allocations, ThreadUsage, allocations_of_this_thread};
 use crate::run_delay::{self, KeepWaiting, RunDelay};
@@ -111,6 +112,8 @@ impl Reading {
 pub struct Gauge {
     clock: SampleClock,
     cpu_overhead_ns: f64,
+    /// True where callgrind counts what batches execute, and nothing else.
+    marks: bool,
 }
 
 /// A batch that has begun.
@@ -138,6 +141,7 @@ impl Gauge {
         Self {
             clock,
             cpu_overhead_ns: ThreadUsage::cpu_overhead_ns() as f64,
+            marks: false,
         }
     }
 
@@ -146,6 +150,29 @@ impl Gauge {
         Self {
             clock,
             cpu_overhead_ns,
+            marks: false,
+        }
+    }
+
+    /// The same instruments, which tell callgrind where batches begin and end if it `counts` them.
+    pub(crate) fn marking(self, counts: bool) -> Self {
+        Self {
+            marks: counts,
+            ..self
+        }
+    }
+
+    /// Has callgrind forget what was executed before, if it counts.
+    pub(crate) fn mark_block(&self) {
+        if self.marks {
+            callgrind::forget();
+        }
+    }
+
+    /// Has callgrind write down what the last sample executed, if it counts that.
+    pub(crate) fn mark_sample(&self) {
+        if self.marks {
+            callgrind::dump();
         }
     }
 
@@ -166,6 +193,9 @@ impl Gauge {
         let mut usage = ThreadUsage::account();
         let run_delay = run_delay::before(usage.switches());
         usage.read_cpu();
+        if self.marks {
+            callgrind::toggle();
+        }
         Begun {
             allocations,
             usage,
@@ -178,6 +208,9 @@ impl Gauge {
     #[inline(always)]
     pub fn end(&self, begun: Begun) -> Ended {
         let stop = self.clock.stop();
+        if self.marks {
+            callgrind::toggle();
+        }
         self.read(begun, stop)
     }
 

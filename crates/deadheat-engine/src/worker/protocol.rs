@@ -53,6 +53,9 @@ pub(crate) struct PrepareRequest {
     pub(crate) heap_bytes: usize,
     /// Bytes to move the stack by.
     pub(crate) stack_bytes: usize,
+    /// True where callgrind counts what samples execute, and the worker tells it where they begin
+    /// and end.
+    pub(crate) callgrind: bool,
 }
 
 /// One block on the input of one seed.
@@ -206,7 +209,8 @@ impl Request {
                     .with("clock", &prepare.clock)
                     .with("cpu_overhead_ns", prepare.cpu_overhead_ns)
                     .with("heap_bytes", prepare.heap_bytes)
-                    .with("stack_bytes", prepare.stack_bytes),
+                    .with("stack_bytes", prepare.stack_bytes)
+                    .with_some("callgrind", prepare.callgrind.then_some(true)),
             ),
             Request::Calibrate { seed, least_ns } => (
                 "calibrate",
@@ -258,6 +262,7 @@ impl Request {
                 cpu_overhead_ns: said.get("cpu_overhead_ns")?.as_number()?,
                 heap_bytes: place(said.get("heap_bytes")?)?,
                 stack_bytes: place(said.get("stack_bytes")?)?,
+                callgrind: said.get("callgrind").and_then(Json::as_bool) == Some(true),
             }),
             "calibrate" => Request::Calibrate {
                 seed: said.get("seed")?.as_u64()?,
@@ -554,6 +559,7 @@ mod tests {
                 cpu_overhead_ns: 0.1 + 0.2,
                 heap_bytes: 1,
                 stack_bytes: 2,
+                callgrind: true,
             }),
             Request::List,
             Request::Prepare(PrepareRequest {
@@ -563,6 +569,7 @@ mod tests {
                 cpu_overhead_ns: 0.0,
                 heap_bytes: 0,
                 stack_bytes: 0,
+                callgrind: false,
             }),
             Request::Calibrate {
                 seed: 1,

@@ -131,7 +131,8 @@ impl WantedBenchmark {
             Worker {
                 benchmark,
                 only,
-                gauge: Gauge::with_overhead(clock, self.prepare.cpu_overhead_ns),
+                gauge: Gauge::with_overhead(clock, self.prepare.cpu_overhead_ns)
+                    .marking(self.prepare.callgrind),
                 width: metrics_here().len(),
                 baton: self.pipes.baton.take(),
                 ready: None,
@@ -252,6 +253,7 @@ impl Worker<'_> {
                     benchmark.prepare(block.seed);
                 }
                 let beside = self.beside.get_or_insert_with(Beside::begin);
+                self.gauge.mark_block();
                 let baton = self.baton.as_mut();
                 let values = take_turns(&mut benchmark, &block, &self.gauge, self.width, baton);
                 match values {
@@ -314,6 +316,7 @@ fn take_turns(
             let reading = benchmark.sample(*contender, block.iterations, gauge);
             values.extend_from_slice(&reading.values()[..width]);
         }
+        gauge.mark_sample();
         if let Some(baton) = baton.as_deref_mut().filter(|_| !is_own(place + 1)) {
             benchmark.idle();
             baton.pass()?;

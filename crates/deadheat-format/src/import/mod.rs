@@ -1,11 +1,19 @@
-//! Recordings of others: tables, read into runs, and the results that tools saved.
+//! Recordings of others: tables, read into runs, the results that tools saved, and profiles.
 
+#[cfg(feature = "profiles")]
+mod callgrind;
+#[cfg(feature = "csv")]
 mod csv;
+#[cfg(feature = "csv")]
 mod recording;
 #[cfg(feature = "saved")]
 mod saved;
 
+#[cfg(feature = "profiles")]
+pub use callgrind::read_callgrind;
+#[cfg(feature = "csv")]
 pub use csv::read_csv_from;
+#[cfg(feature = "csv")]
 pub use recording::RecordingPlan;
 #[cfg(feature = "saved")]
 pub use saved::{

@@ -46,6 +46,7 @@ object! { Design {
     budget = "budget_ns",
     values: omit,
     judged,
+    callgrind: omit,
     quantile: omit,
     pinning: or(Pinning::Inherit),
     waiting: omit,

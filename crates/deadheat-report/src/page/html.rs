@@ -10,7 +10,7 @@ use crate::glyphs::Glyphs;
 use crate::names::escape;
 
 /// The characters that a page can show.
-pub(super) const GLYPHS: Glyphs = Glyphs::Unicode;
+pub(crate) const GLYPHS: Glyphs = Glyphs::Unicode;
 
 /// The signs between which a text has a reading direction of its own.
 const ISOLATE: char = '\u{2068}';
@@ -23,7 +23,7 @@ pub(super) fn isolated(label: &str) -> String {
 }
 
 /// A text as content of an element. Isolated labels become `<bdi>`.
-pub(super) struct Text<T>(pub(super) T);
+pub(crate) struct Text<T>(pub(crate) T);
 
 impl<T: AsRef<str>> Display for Text<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -85,7 +85,7 @@ impl<W: Write + ?Sized> Write for InScript<'_, W> {
 }
 
 /// Writes the blocks one below the other.
-pub(super) fn blocks(out: &mut dyn Write, blocks: &[Block<'_>]) -> fmt::Result {
+pub(crate) fn blocks(out: &mut dyn Write, blocks: &[Block<'_>]) -> fmt::Result {
     blocks
         .iter()
         .try_for_each(|block| self::block(out, &block.content))

@@ -14,5 +14,10 @@ mod write;
 
 #[cfg(feature = "commands")]
 pub use bisect::to_bisect_page;
+#[cfg(feature = "commands")]
 pub use history::to_history_page;
+#[cfg(feature = "commands")]
+pub(crate) use html::{GLYPHS, Text, blocks};
+#[cfg(feature = "commands")]
+pub(crate) use write::STYLE;
 pub use write::{to_page, write_page};

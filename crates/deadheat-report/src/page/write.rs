@@ -15,7 +15,7 @@ use crate::sentences::Source;
 use crate::units::counted;
 use crate::{figures, gates, sentences, suite};
 
-pub(super) const STYLE: &str = include_str!("../../assets/page/page.css");
+pub(crate) const STYLE: &str = include_str!("../../assets/page/page.css");
 
 /// Columns a name may take: in headings, in the overview, and in sentences.
 const TITLE: usize = 300;

@@ -9,6 +9,8 @@ mod comparison;
 #[cfg(feature = "commands")]
 mod doctor;
 mod drawn;
+#[cfg(feature = "commands")]
+mod explanation;
 mod fixtures;
 mod gates;
 #[cfg(feature = "commands")]

@@ -1,14 +1,16 @@
 //! Spec → Plan: everything is checked and fixed before the first launch.
 
+use std::path::{Path, PathBuf};
+
 use deadheat_analysis::{LooksError, blocks_for_quantile, fixed_look, planned_looks};
-use deadheat_engine::ValueReader;
+use deadheat_engine::{COUNTED_PATTERN, ProfileError, ValueReader, counted_words, find_executable};
 use deadheat_model::{
     Benchmark, CommandLine, Contender, Design, Front, Hooks, Looks, Metric, Output, Plan,
-    ShareRange, Values, Workload,
+    ShareRange, Value, Values, Workload,
 };
 
 use super::parameters::{combinations, substitute, usage};
-use super::spec::CommandRaceSpec;
+use super::spec::{CommandRaceSpec, Shell};
 use crate::exit::Failure;
 use crate::rules::{benchmark_overrides, blocks_of_quantile, hold_together};
 use crate::settings::distinct;
@@ -22,7 +24,11 @@ impl CommandRaceSpec {
             );
         }
         self.check_values()?;
+        let counting = self.counting()?;
         let mut benchmarks = self.benchmarks()?;
+        if let Some(valgrind) = &counting {
+            benchmarks.iter_mut().for_each(|one| count(one, valgrind));
+        }
         if self.settings.control() {
             benchmarks.iter_mut().for_each(Benchmark::add_control);
         }
@@ -43,7 +49,7 @@ impl CommandRaceSpec {
         let mut plan = Plan {
             design: Design {
                 warmup: self.warmup,
-                values: self.values.clone(),
+                values: counting.map_or(self.values.clone(), |_| counted_value()),
                 ..self.settings.design(Front::Run, looks)
             },
             seed: self.settings.seed(),
@@ -65,6 +71,9 @@ impl CommandRaceSpec {
             .map(|one| one.metric.clone())
             .collect();
         let design = &mut plan.design;
+        if design.callgrind {
+            return;
+        }
         design.judged = match (values.as_slice(), &self.settings.metric) {
             ([one], None) => one.clone(),
             _ => self.settings.judged().as_in(&values),
@@ -115,6 +124,34 @@ impl CommandRaceSpec {
             );
         }
         Ok(())
+    }
+
+    /// The Valgrind that counts instructions, where that is asked for, and nothing that is asked for
+    /// beside it keeps it from doing so.
+    fn counting(&self) -> Result<Option<PathBuf>, Failure> {
+        if !self.settings.callgrind() {
+            return Ok(None);
+        }
+        let beside = [
+            ("--value", !self.values.read.is_empty()),
+            ("--check-output", self.check_output),
+            ("--output (or --show-output)", !self.outputs.is_empty()),
+        ];
+        if let Some((flag, _)) = beside.into_iter().find(|(_, given)| *given) {
+            return usage(format!(
+                "--callgrind and {flag} cannot be combined: Valgrind says on standard output what it \
+                 has counted"
+            ));
+        }
+        if self.shell != Shell::None {
+            return usage(
+                "--callgrind and --shell cannot be combined: one process is counted, which would be \
+                 that of the shell; deadheat explain -S counts all of them"
+                    .to_owned(),
+            );
+        }
+        let missing = || Failure::Internal(ProfileError::NoValgrind.to_string());
+        find_executable("valgrind").map(Some).ok_or_else(missing)
     }
 
     /// Returns true if nobody says how many replicates there are at most.
@@ -285,6 +322,27 @@ impl CommandRaceSpec {
             name,
             workload: Workload::Command(Box::new(command)),
         })
+    }
+}
+
+/// Has Valgrind count the instructions of the commands, and say so where values are read.
+fn count(benchmark: &mut Benchmark, valgrind: &Path) {
+    for contender in &mut benchmark.contenders {
+        if let Workload::Command(command) = &mut contender.workload {
+            command.words = counted_words(valgrind, &command.words);
+            command.output = Output::Read;
+        }
+    }
+}
+
+/// The instructions that Valgrind says it has counted.
+fn counted_value() -> Values {
+    Values {
+        read: vec![Value {
+            metric: Metric::Instructions,
+            pattern: COUNTED_PATTERN.to_owned(),
+        }],
+        file: None,
     }
 }
 

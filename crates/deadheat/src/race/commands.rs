@@ -163,6 +163,10 @@ fn header(
                 let known: Vec<&str> = contenders.metrics().iter().map(Metric::name).collect();
                 format!("there is no such metric; there are {}", known.join(", "))
             }
+            (CounterAccess::Unavailable(reason), Metric::Instructions) => format!(
+                "hardware counters cannot be read: {reason}; --callgrind counts instructions without \
+                 them"
+            ),
             (CounterAccess::Unavailable(reason), _) => {
                 format!("hardware counters cannot be read: {reason}")
             }

@@ -148,6 +148,12 @@ pub(super) fn from_commits(here: Environment, commits: &[Commit]) -> Environment
     }
 }
 
+/// Blocks in a replicate, where they are not found by a pilot. What callgrind counts is the same in
+/// every block of a process.
+fn blocks_of(settings: &RaceSettings) -> Option<u32> {
+    settings.blocks.or(settings.callgrind().then_some(1))
+}
+
 /// Functions in worker processes, on their way into a race.
 pub(super) fn function_contenders<'a>(
     race: &BenchmarkRace,
@@ -157,12 +163,22 @@ pub(super) fn function_contenders<'a>(
     let options = FunctionOptions {
         program: race.program.clone(),
         shown: race.shown,
-        metrics: metrics.to_vec(),
+        metrics: if race.settings.callgrind() {
+            vec![Metric::Instructions]
+        } else {
+            metrics.to_vec()
+        },
+        #[cfg(feature = "commands")]
+        callgrind: race.settings.callgrind(),
         sample_time: race.settings.sample_time,
         timeout: race.settings.timeout(Front::Bench),
         pinning: race.settings.pinning(Front::Bench),
         seed: race.settings.seed(),
-        placements: race.placements.clone(),
+        // Wherever a linker puts the code, it executes the same.
+        placements: race
+            .placements
+            .clone()
+            .filter(|_| !race.settings.callgrind()),
     };
     FunctionContenders::new(options, interrupts).map_err(RaceError::NotStarted)
 }
@@ -173,7 +189,7 @@ impl PilotedContenders for FunctionContenders<'_> {
     }
 
     fn blocks(&self, settings: &RaceSettings) -> u32 {
-        settings.blocks.unwrap_or(BLOCKS)
+        blocks_of(settings).unwrap_or(BLOCKS)
     }
 
     fn pilot(
@@ -185,7 +201,7 @@ impl PilotedContenders for FunctionContenders<'_> {
         let piloted = FunctionContenders::pilot(self, index, benchmark);
         let of_quantile = benchmark.blocks_per_replicate.is_some();
         let margin = benchmark.overrides.margin.unwrap_or(settings.margin());
-        let asked = (settings.blocks, margin);
+        let asked = (blocks_of(settings), margin);
         let cost_ns = complete(benchmark, piloted.as_ref().ok(), asked);
         let pilot = piloted?.pilot;
         let clock = (self.tick_ns(), self.clock_facts().overhead_ns);

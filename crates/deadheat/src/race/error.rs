@@ -114,7 +114,7 @@ impl RaceError {
 }
 
 /// Lets Ctrl-C and its relatives end a race and not the program.
-pub(super) fn take_over_signals() -> Result<Interrupts, RaceError> {
+pub(crate) fn take_over_signals() -> Result<Interrupts, RaceError> {
     Interrupts::install().map_err(|errno| RaceError::NotStarted(EngineError::Signals(errno)))
 }
 

@@ -62,6 +62,13 @@ pub(super) fn contenders<'a>(
     interrupts: &'a Interrupts,
 ) -> Result<HarnessContenders<'a>, RaceError> {
     refuse_pins(race, benchmarks)?;
+    if race.settings.callgrind() {
+        return Err(RaceError::Design(
+            "--callgrind: executables of harnesses are launched as they are, and their samples cannot \
+             be told apart under callgrind; deadheat explain counts those of Google Benchmark"
+                .to_owned(),
+        ));
+    }
     let options = HarnessOptions {
         timeout: race.settings.timeout(Front::Bench),
         pinning: race.settings.pinning(Front::Bench),

@@ -29,6 +29,8 @@ pub use confirm::{Raced, SecondRace, add_second_analysis, refuse_old_confirmatio
 #[cfg(feature = "commands")]
 pub(crate) use confirm::{add_second_race, belong_together, second_path};
 pub use entries::{BenchmarkRace, Entries, Planned};
+#[cfg(feature = "commands")]
+pub(crate) use error::take_over_signals;
 pub use error::{RaceError, RaceOutcome};
 #[cfg(feature = "commands")]
 pub use harness::harness_benchmark;

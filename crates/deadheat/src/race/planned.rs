@@ -105,6 +105,7 @@ pub fn race_planned(
                     timeout: Some(TimeLimit(how.timeout)),
                     pin: Some(planned.plan.design.pinning.clone()),
                     seed: Some(planned.plan.seed),
+                    callgrind: Some(planned.plan.design.callgrind),
                     ..RaceSettings::default()
                 },
                 save: options.save,

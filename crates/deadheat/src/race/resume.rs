@@ -141,6 +141,7 @@ fn go_on_with(
             timeout: Some(TimeLimit(options.timeout)),
             pin: Some(plan.design.pinning.clone()),
             seed: Some(plan.seed),
+            callgrind: Some(plan.design.callgrind),
             ..RaceSettings::default()
         },
         placements: options.placements.clone(),

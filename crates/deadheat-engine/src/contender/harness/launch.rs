@@ -12,13 +12,13 @@ use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use rand_core::Rng;
 
 use super::adapter::{Ask, HarnessAdapter, Repetition, ResultsBy, Wishes, Yielded};
-use super::launch_folder::LaunchFolder;
 use crate::affinity::Cores;
 use crate::command_failure::{HarnessCause, HarnessError};
 use crate::error::EngineError;
 use crate::executable::{PLACEMENTS_VARIABLE, Variant};
 use crate::function_failure::{FunctionError, FunctionFailure};
 use crate::interrupt::Interrupts;
+use crate::launch_folder::LaunchFolder;
 use crate::memory_layout::PathPadding;
 use crate::order::Moment;
 use crate::random::{Purpose, stream};
@@ -257,7 +257,7 @@ pub(super) fn problem_of(error: &EngineError) -> Option<&HarnessError> {
 }
 
 /// A file beside us is started from there and not looked for in `PATH`.
-pub(super) fn startable(executable: &Path) -> PathBuf {
+pub(crate) fn startable(executable: &Path) -> PathBuf {
     match executable.components().count() {
         1 => Path::new(".").join(executable),
         _ => executable.to_owned(),

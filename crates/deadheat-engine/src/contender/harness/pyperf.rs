@@ -12,9 +12,9 @@ use super::adapter::{
     ArgumentError, Ask, HarnessAdapter, LEAVE_AWAY, Question, Repetition, ResultsBy, Wishes,
     Yielded,
 };
-use super::launch_folder::LaunchFolder;
 use crate::command_failure::HarnessError;
 use crate::error::EngineError;
+use crate::launch_folder::LaunchFolder;
 use crate::subprocess::Captured;
 
 /// Scripts of pyperf.

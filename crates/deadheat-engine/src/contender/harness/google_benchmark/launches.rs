@@ -13,7 +13,7 @@ use crate::command_failure::HarnessError;
 pub(crate) struct GoogleBenchmark;
 
 /// Variables by which Google Benchmark takes flags that would break a launch.
-const VARIABLES: [&str; 3] = [
+pub(crate) const VARIABLES: [&str; 3] = [
     "BENCHMARK_LIST_TESTS",
     "BENCHMARK_DRY_RUN",
     "BENCHMARK_FORMAT",
@@ -137,7 +137,7 @@ impl HarnessAdapter for GoogleBenchmark {
 const SPECIAL: &str = r".[\()*+?{}|^$]";
 
 /// A pattern for `--benchmark_filter` that fits this name and no other.
-fn filter(name: &str) -> String {
+pub(crate) fn filter(name: &str) -> String {
     let mut pattern = String::from("^");
     for sign in name.chars() {
         if SPECIAL.contains(sign) {

@@ -5,3 +5,4 @@ mod launches;
 mod report;
 
 pub(super) use launches::GoogleBenchmark;
+pub(crate) use launches::{VARIABLES, filter};

@@ -1,4 +1,4 @@
-//! The folder of one launch, for the results of harnesses that write files.
+//! The folder of one launch, for the results of harnesses and of Valgrind, which write files.
 
 use std::fs;
 use std::io::{ErrorKind, Read, Result};
@@ -10,13 +10,21 @@ const MOST_BYTES: u64 = 4 << 20;
 /// Folders below each other at most: group, function, parameter and set of criterion are four.
 const DEEPEST: usize = 8;
 
+/// A file of a folder, known by the numbers at the end of its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NumberedFile {
+    pub(crate) numbers: Vec<u64>,
+    pub(crate) name: String,
+    pub(crate) text: String,
+}
+
 /// A folder of its own, gone when this is dropped.
 #[derive(Debug)]
-pub(super) struct LaunchFolder(PathBuf);
+pub(crate) struct LaunchFolder(PathBuf);
 
 impl LaunchFolder {
     /// Makes a folder below that of the system for temporary files, which nobody else can read.
-    pub(super) fn new() -> Result<Self> {
+    pub(crate) fn new() -> Result<Self> {
         use std::os::unix::fs::DirBuilderExt;
 
         static MADE: AtomicU64 = AtomicU64::new(0);
@@ -35,17 +43,53 @@ impl LaunchFolder {
         }
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.0
     }
 
     /// Reads the files of these names, in the order of their paths below the folder. Links are
     /// not followed.
-    pub(super) fn files(&self, names: &[&str]) -> Result<Vec<(PathBuf, String)>> {
+    pub(crate) fn files(&self, names: &[&str]) -> Result<Vec<(PathBuf, String)>> {
         let mut found = Vec::new();
         self.look(&self.0, names, 0, &mut found)?;
         found.sort();
         Ok(found)
+    }
+
+    /// Reads the files in the folder itself whose names begin so, in the order of their numbers, of
+    /// each at most so many bytes.
+    pub(crate) fn numbered(&self, beginning: &str, most_bytes: u64) -> Result<Vec<NumberedFile>> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(&self.0)? {
+            let entry = entry?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let Some(numbers) = name.strip_prefix(beginning) else {
+                continue;
+            };
+            let numbers: Vec<u64> = numbers.split('.').flat_map(str::parse).collect();
+            let mut bytes = Vec::new();
+            fs::File::open(entry.path())?
+                .take(most_bytes)
+                .read_to_end(&mut bytes)?;
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            found.push(NumberedFile {
+                numbers,
+                name,
+                text,
+            });
+        }
+        found.sort_by(|one, other| one.numbers.cmp(&other.numbers));
+        Ok(found)
+    }
+
+    /// Removes the files in the folder itself whose names begin so.
+    pub(crate) fn clear(&self, beginning: &str) {
+        let entries = fs::read_dir(&self.0).into_iter().flatten().flatten();
+        for entry in
+            entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(beginning))
+        {
+            let _ = fs::remove_file(entry.path());
+        }
     }
 
     fn look(
@@ -94,6 +138,13 @@ mod tests {
         fs::write(set.join("tukey.json"), "[]").unwrap();
         let found = folder.files(&["sample.json", "benchmark.json"]).unwrap();
         assert_eq!(found, [("sum/new/sample.json".into(), "{}".to_owned())]);
+        for name in ["dump.12.10", "dump.12.9", "dump.12", "log.12"] {
+            fs::write(folder.path().join(name), name).unwrap();
+        }
+        let dumps = folder.numbered("dump.", 6).unwrap();
+        let read: Vec<&str> = dumps.iter().map(|dump| &*dump.text).collect();
+        assert_eq!(read, ["dump.1"; 3]);
+        assert_eq!(dumps[2].numbers, [12, 10]);
         let path = folder.path().to_owned();
         drop(folder);
         assert!(!path.exists() && other.path().exists());

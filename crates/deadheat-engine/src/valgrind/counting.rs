@@ -1,0 +1,330 @@
+//! Valgrind as it is found here, whole commands under it, and what it writes.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use deadheat_model::{CommandLine, ExitPolicy};
+
+use super::command::{Counted, run, stdin};
+use super::error::{ProfileError, killed_by};
+use crate::executable::find_executable;
+use crate::function_failure::FunctionError;
+use crate::interrupt::Interrupts;
+use crate::launch_folder::LaunchFolder;
+use crate::subprocess::{Answer, Captured, Ending, run_captured};
+use crate::worker::WorkerProgram;
+
+/// Bytes of what callgrind writes for one process at most.
+const MOST_BYTES: u64 = 1 << 30;
+/// Bytes of Valgrind's own words that are read.
+const MOST_WORDS: u64 = 1 << 20;
+/// Time that Valgrind may take to say its version.
+const VERSION: Duration = Duration::from_secs(30);
+
+/// The beginnings of names in the folder: of what callgrind counted, and of what Valgrind says.
+const DUMP: &str = "dump.";
+const WORDS: &str = "log.";
+
+/// Words by which Valgrind says that it does not know an instruction.
+const UNKNOWN: [&str; 2] = ["unhandled instruction bytes:", "Unrecognised instruction"];
+
+/// The trigger of the dumps that a worker asks for, one a sample.
+const OF_A_SAMPLE: &str = "desc: Trigger: Client Request";
+
+/// Valgrind, as it is found on this machine.
+#[derive(Clone, Debug)]
+pub struct Valgrind {
+    program: PathBuf,
+    version: String,
+}
+
+/// The argument by which Valgrind counts, the first one of a command that is counted.
+const COUNTS: &str = "--tool=callgrind";
+
+/// Functions that make a copy of the process, which would count as its own what was counted before:
+/// that is written down first, and begins anew in both.
+const FORKS: [&str; 4] = ["fork", "_Fork", "__libc_fork", "vfork"];
+
+/// A pattern for the number of instructions in what Valgrind says at its end.
+pub const COUNTED_PATTERN: &str = r"==\d+== Collected : (\d+)";
+
+/// The words of a command under Valgrind, which says on standard output how many instructions that
+/// has executed: by itself, and not by what it starts.
+pub fn counted_words(valgrind: &Path, words: &[String]) -> Vec<String> {
+    let options = [
+        COUNTS,
+        "--callgrind-out-file=/dev/null",
+        "--log-fd=1",
+        "--child-silent-after-fork=yes",
+    ];
+    let valgrind = valgrind.display().to_string();
+    let options = options.iter().map(|option| (*option).to_owned());
+    let words = words.iter().cloned();
+    [valgrind].into_iter().chain(options).chain(words).collect()
+}
+
+/// Returns whether these are such words.
+pub(crate) fn is_counted(words: &[String]) -> bool {
+    words.get(1).is_some_and(|word| word == COUNTS)
+}
+
+/// The words of a command without those of Valgrind, where a race had it counted.
+fn without_valgrind(words: &[String]) -> &[String] {
+    let added = counted_words(Path::new(""), &[]).len();
+    if is_counted(words) {
+        &words[added.min(words.len())..]
+    } else {
+        words
+    }
+}
+
+/// What callgrind wrote once: the counts of a process, or of a sample.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dump {
+    /// The name of its file, for messages.
+    pub name: String,
+    /// The whole of it.
+    pub text: String,
+}
+
+/// What callgrind collects of a process.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Collect<'a> {
+    /// All of it.
+    Everything,
+    /// What runs below functions of these names, in which `*` stands for anything.
+    Below(&'a [String]),
+    /// What the process marks.
+    Marked,
+}
+
+impl Valgrind {
+    /// Finds it in `PATH`, and asks its version.
+    pub fn find(interrupts: &Interrupts) -> Result<Self, ProfileError> {
+        let program = find_executable("valgrind").ok_or(ProfileError::NoValgrind)?;
+        let mut command = Command::new(&program);
+        command.arg("--version").stdin(Stdio::null());
+        let said = run_captured(command, Answer::Printed, None, Some(VERSION), interrupts)?;
+        if let Some(ended) = said.problem() {
+            let program = program.display().to_string();
+            return Err(ProfileError::Failed { program, ended });
+        }
+        let version = String::from_utf8_lossy(&said.output).trim().to_owned();
+        Ok(Self { program, version })
+    }
+
+    /// Name and version, such as `valgrind-3.19.0`.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// The arguments in front of a program and its own.
+    fn arguments(&self, collect: Collect<'_>, folder: &LaunchFolder) -> Vec<OsString> {
+        let below = |option: &str, name: &str| {
+            let mut argument = OsString::from(option);
+            argument.push(folder.path().join(name));
+            argument
+        };
+        let mut arguments = vec![
+            COUNTS.into(),
+            below("--callgrind-out-file=", "dump.%p"),
+            below("--log-file=", "log.%p"),
+            // A script that ends by starting the program, and what a command starts.
+            "--trace-children=yes".into(),
+            "--dump-line=yes".into(),
+            "--dump-instr=no".into(),
+        ];
+        match collect {
+            Collect::Everything => {
+                let dumps = FORKS.iter().map(|name| format!("--dump-before={name}"));
+                arguments.extend(dumps.map(OsString::from));
+            }
+            Collect::Below(names) => {
+                let toggles = names.iter().map(|name| format!("--toggle-collect={name}"));
+                arguments.extend(toggles.map(OsString::from));
+            }
+            Collect::Marked => arguments.push("--collect-atstart=no".into()),
+        }
+        arguments
+    }
+
+    /// A worker as Valgrind starts it, which counts what the worker marks and writes it into
+    /// `folder`.
+    pub(crate) fn around_worker(
+        &self,
+        program: &WorkerProgram,
+        folder: &LaunchFolder,
+    ) -> WorkerProgram {
+        let mut arguments = self.arguments(Collect::Marked, folder);
+        arguments.push(program.executable.clone().into());
+        arguments.extend(program.arguments.iter().cloned());
+        WorkerProgram {
+            executable: self.program.clone(),
+            arguments,
+            ..program.clone()
+        }
+    }
+
+    /// Runs a command once, and returns what callgrind counted of it and of all it started.
+    pub fn count_command(
+        &self,
+        line: &CommandLine,
+        interrupts: &Interrupts,
+    ) -> Result<Vec<Dump>, ProfileError> {
+        let Some((program, arguments)) = without_valgrind(&line.words).split_first() else {
+            return Ok(Vec::new());
+        };
+        let counted = Counted {
+            program,
+            arguments,
+            directory: None,
+            hidden: &[],
+            stdin: stdin(&line.input)?,
+            patience: line.timeout,
+            policy: &line.exit_policy,
+        };
+        self.count(counted, Collect::Everything, interrupts)
+    }
+
+    /// Runs a program once, and returns what callgrind wrote of it.
+    pub(crate) fn count(
+        &self,
+        counted: Counted<'_>,
+        collect: Collect<'_>,
+        interrupts: &Interrupts,
+    ) -> Result<Vec<Dump>, ProfileError> {
+        let folder = LaunchFolder::new().map_err(ProfileError::Folder)?;
+        let mut command = Command::new(&self.program);
+        command.args(self.arguments(collect, &folder));
+        let (patience, policy) = (counted.patience, counted.policy);
+        let program = counted.program;
+        counted.hand_to(&mut command)?;
+        let captured = run(command, patience, interrupts)?;
+        self.checked(program, &captured, policy, &folder)?;
+        dumps(&folder, |_| true)
+    }
+
+    /// Runs a hook, which is not counted.
+    pub fn run_hook(&self, words: &[String], interrupts: &Interrupts) -> Result<(), ProfileError> {
+        let Some((program, arguments)) = words.split_first() else {
+            return Ok(());
+        };
+        let mut command = Command::new(program);
+        command.args(arguments).stdin(Stdio::null());
+        match run(command, None, interrupts)?.problem() {
+            None => Ok(()),
+            Some(ended) => Err(ProfileError::Failed {
+                program: words.join(" "),
+                ended,
+            }),
+        }
+    }
+
+    /// Returns why a program that was counted did not do its work.
+    fn checked(
+        &self,
+        program: &str,
+        captured: &Captured,
+        policy: &ExitPolicy,
+        folder: &LaunchFolder,
+    ) -> Result<(), ProfileError> {
+        let Some(ending) = &captured.ending else {
+            return Ok(());
+        };
+        if let Some(unknown) = self.unknown_instruction(program, folder) {
+            return Err(unknown);
+        }
+        let program = program.to_owned();
+        Err(match ending {
+            Ending::Exited(code) if policy.accepts(*code) => return Ok(()),
+            Ending::Silent(patience) => ProfileError::TimedOut {
+                program,
+                patience: *patience,
+            },
+            Ending::Signalled(signal) => ProfileError::Failed {
+                program,
+                ended: killed_by(*signal),
+            },
+            _ => ProfileError::Failed {
+                program,
+                ended: captured.problem().unwrap_or_default(),
+            },
+        })
+    }
+
+    /// The error that Valgrind does not know an instruction, where it said so.
+    pub(crate) fn unknown_instruction(
+        &self,
+        program: &str,
+        folder: &LaunchFolder,
+    ) -> Option<ProfileError> {
+        let logs = folder.numbered(WORDS, MOST_WORDS).ok()?;
+        let mut lines = logs.iter().flat_map(|log| log.text.lines());
+        let line = lines.find(|line| UNKNOWN.iter().any(|words| line.contains(words)))?;
+        let bytes = line.split_once(UNKNOWN[0]).map(|(_, bytes)| bytes.trim());
+        Some(ProfileError::UnknownInstruction {
+            program: program.to_owned(),
+            bytes: bytes.map(str::to_owned),
+            valgrind: self.version.clone(),
+        })
+    }
+}
+
+/// The dumps in the folder that are wanted, in the order in which they were written.
+fn dumps(folder: &LaunchFolder, wanted: impl Fn(&str) -> bool) -> Result<Vec<Dump>, ProfileError> {
+    let files = folder.numbered(DUMP, MOST_BYTES);
+    let files = files.map_err(ProfileError::Folder)?.into_iter();
+    let wanted = files.filter(|file| wanted(&file.text));
+    let dump = |file: crate::launch_folder::NumberedFile| Dump {
+        name: file.name,
+        text: file.text,
+    };
+    Ok(wanted.map(dump).collect())
+}
+
+/// The instructions of the last samples in the folder, so many of them, which are then gone from
+/// there. Whoever is raced marks its samples, or there are fewer.
+pub(crate) fn instructions_of_samples(
+    folder: &LaunchFolder,
+    samples: usize,
+) -> Result<Vec<f64>, FunctionError> {
+    let protocol = |problem: String| FunctionError::Protocol(problem);
+    let dumps = dumps_of_samples(folder).map_err(|error| protocol(error.to_string()))?;
+    folder.clear(DUMP);
+    let Some(first) = dumps.len().checked_sub(samples) else {
+        return Err(protocol(
+            "it does not tell callgrind where its samples begin and end; workers in Rust and those \
+             of deadheat.h do, built with this release (docs/explain.md)"
+                .to_owned(),
+        ));
+    };
+    let total = |dump: &Dump| {
+        let mut lines = dump.text.lines().rev();
+        let total = lines.find_map(|line| line.strip_prefix("totals:")?.trim().parse().ok());
+        total.ok_or_else(|| protocol(format!("callgrind's {} ends before its totals", dump.name)))
+    };
+    dumps[first..].iter().map(total).collect()
+}
+
+/// The dumps of samples in the folder, in the order in which these were taken.
+pub(crate) fn dumps_of_samples(folder: &LaunchFolder) -> Result<Vec<Dump>, ProfileError> {
+    dumps(folder, |text| text.contains(OF_A_SAMPLE))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{counted_words, without_valgrind};
+
+    #[test]
+    fn a_command_that_was_counted_is_the_same_without_valgrind() {
+        let words = ["./a", "7"].map(str::to_owned);
+        let counted = counted_words(Path::new("/bin/valgrind"), &words);
+        assert_eq!(counted[0], "/bin/valgrind");
+        assert_eq!(without_valgrind(&counted), words);
+        assert_eq!(without_valgrind(&words), words);
+    }
+}

@@ -1,0 +1,168 @@
+//! The reasons why there is no profile.
+
+use std::fmt;
+use std::io;
+use std::time::Duration;
+
+use crate::function_failure::FunctionError;
+use crate::interrupt::{Interrupted, signal_name};
+
+/// A program could not be counted by callgrind.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ProfileError {
+    /// There is no Valgrind in `PATH`.
+    NoValgrind,
+    /// There is no such program.
+    NoProgram {
+        /// Its name.
+        program: String,
+    },
+    /// Valgrind does not know an instruction of the program.
+    UnknownInstruction {
+        /// The program.
+        program: String,
+        /// The instruction, as Valgrind shows its bytes, where it does.
+        bytes: Option<String>,
+        /// Valgrind's version.
+        valgrind: String,
+    },
+    /// The program did not end well.
+    Failed {
+        /// The program.
+        program: String,
+        /// Its end, in words, and the end of its standard error.
+        ended: String,
+    },
+    /// The program did not come back in time.
+    TimedOut {
+        /// The program.
+        program: String,
+        /// The time that it had.
+        patience: Duration,
+    },
+    /// A worker does not do what it is asked for.
+    Worker {
+        /// The program.
+        program: String,
+        /// The problem with it.
+        cause: FunctionError,
+        /// The end of its standard error, in one line.
+        stderr_tail: Option<String>,
+    },
+    /// A worker does not tell callgrind where samples begin and end.
+    NoMarks {
+        /// The program.
+        program: String,
+    },
+    /// The worker is a program in Python.
+    Interpreted {
+        /// The program.
+        program: String,
+    },
+    /// A file that the program reads cannot be opened.
+    Input {
+        /// The file.
+        file: String,
+        /// The cause.
+        error: io::Error,
+    },
+    /// The folder for what callgrind writes cannot be made or read.
+    Folder(io::Error),
+    /// A signal asked deadheat to stop.
+    Interrupted,
+}
+
+impl fmt::Display for ProfileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoValgrind => f.write_str(
+                "there is no valgrind here, which counts the instructions; install it (the package \
+                 is called valgrind)",
+            ),
+            Self::NoProgram { program } => {
+                write!(f, "there is no program '{program}' that could be started")
+            }
+            Self::UnknownInstruction {
+                program,
+                bytes,
+                valgrind,
+            } => {
+                let bytes = bytes.as_ref().map(|bytes| format!(" ({bytes})"));
+                write!(
+                    f,
+                    "'{program}' has an instruction{} that {valgrind} does not know; build both \
+                     sides for an older processor (-C target-cpu=x86-64-v2 for Rust, \
+                     -march=x86-64-v2 for C and C++), or take a newer Valgrind",
+                    bytes.unwrap_or_default()
+                )
+            }
+            Self::Failed { program, ended } => write!(f, "'{program}' under valgrind {ended}"),
+            Self::TimedOut { program, patience } => write!(
+                f,
+                "'{program}' under valgrind did not come back within {patience:?} (--timeout) and was \
+                 killed; it is some fifty times slower there"
+            ),
+            Self::Worker {
+                program,
+                cause,
+                stderr_tail,
+            } => write!(
+                f,
+                "'{program}' under valgrind {cause}{}",
+                cause.with_last_words(stderr_tail.as_deref())
+            ),
+            Self::NoMarks { program } => write!(
+                f,
+                "'{program}' does not tell callgrind where its samples begin and end: workers in Rust \
+                 and those of deadheat.h do, built with this release"
+            ),
+            Self::Interpreted { program } => write!(
+                f,
+                "'{program}' is a worker in Python: callgrind would count the instructions of the \
+                 interpreter and name its functions, not yours; Python's own profilers name yours"
+            ),
+            Self::Input { file, error } => write!(f, "cannot read {file}: {error}"),
+            Self::Folder(error) => write!(
+                f,
+                "the folder for what callgrind writes cannot be used: {error}"
+            ),
+            Self::Interrupted => f.write_str("interrupted"),
+        }
+    }
+}
+
+impl std::error::Error for ProfileError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Folder(error) | Self::Input { error, .. } => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<Interrupted> for ProfileError {
+    fn from(_: Interrupted) -> Self {
+        Self::Interrupted
+    }
+}
+
+impl ProfileError {
+    /// Returns whether a program is to blame, and not deadheat or the machine.
+    pub fn is_of_a_contender(&self) -> bool {
+        !matches!(
+            self,
+            Self::NoValgrind | Self::Folder(_) | Self::Interrupted | Self::Interpreted { .. }
+        )
+    }
+
+    /// Returns whether what was asked for cannot be done anywhere.
+    pub fn is_of_the_plan(&self) -> bool {
+        matches!(self, Self::Interpreted { .. })
+    }
+}
+
+/// The end of a process that was killed, in words.
+pub(super) fn killed_by(signal: i32) -> String {
+    format!("was killed by signal {signal}{}", signal_name(signal))
+}

@@ -1,0 +1,299 @@
+//! An explanation from top to bottom: what the instructions say beside the time, and the functions
+//! whose own instructions differ.
+
+use deadheat_model::{
+    Counted, ExplainedPair, Explanation, Finding, FunctionChange, Verdict, WallChange,
+};
+
+use crate::document::{Block, Content, Kind, Note, Row, Severity, Table, Tone};
+use crate::glyphs::Glyphs;
+use crate::markdown;
+use crate::names::{escape, labels, shown};
+use crate::sentences;
+use crate::terminal::Terminal;
+use crate::units::{Precision, counted, range};
+
+/// Everything the text depends on beside the explanation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExplanationOptions {
+    /// Columns of the terminal.
+    pub width: usize,
+    /// True where colours may be used.
+    pub color: bool,
+    /// True where the terminal shows more than ASCII.
+    pub unicode: bool,
+    /// Functions shown of a pair at most.
+    pub top: usize,
+}
+
+/// Columns that the name of a side or a benchmark may take.
+const NAME: usize = 60;
+/// Columns that it may take above a column of counts.
+const HEAD: usize = 20;
+/// Columns that the name of a function may take; names of templates are longer than any line.
+const FUNCTION: usize = 120;
+/// A relative change that rounds to nothing.
+const HARDLY: f64 = 0.000_05;
+/// Inlined code of a function is shown where its difference is this part of that of the function, and
+/// this part of all that the baseline executes.
+const OF_THE_FUNCTION: u64 = 20;
+const OF_ALL: u64 = 200;
+/// Files that code of a function was inlined from, shown at most.
+const MOST_INLINED: usize = 3;
+
+/// The explanation as text.
+pub fn to_explanation_text(explanation: &Explanation, options: &ExplanationOptions) -> String {
+    let terminal = Terminal::new(options.width, options.color, options.unicode);
+    terminal.render(&answer(explanation, options.top, terminal.glyphs))
+}
+
+/// The explanation as GitHub-flavoured Markdown, with so many functions of a pair at most.
+pub fn to_explanation_markdown(explanation: &Explanation, top: usize) -> String {
+    markdown::document(&answer(explanation, top, Glyphs::Unicode))
+}
+
+/// All blocks.
+fn answer(explanation: &Explanation, top: usize, glyphs: Glyphs) -> Vec<Block<'static>> {
+    let mut blocks = Vec::new();
+    for pair in &explanation.pairs {
+        blocks.push(Block::of(Content::Heading(2, title(pair, glyphs))));
+        blocks.extend(pair_of(pair, top, glyphs));
+    }
+    blocks.extend(Block::notes(notes(explanation, glyphs)));
+    blocks
+}
+
+/// The benchmark, or the two commands.
+pub(super) fn title(pair: &ExplainedPair, glyphs: Glyphs) -> String {
+    let [old, new] = names(pair, glyphs);
+    match pair.counted {
+        Counted::Command => format!("{new} against {old}"),
+        _ => shown(&pair.benchmark, NAME, glyphs),
+    }
+}
+
+/// The names of both sides, as they are shown.
+fn names(pair: &ExplainedPair, glyphs: Glyphs) -> [String; 2] {
+    pair.names.each_ref().map(|name| shown(name, NAME, glyphs))
+}
+
+/// The sentence, the table, and what the table leaves out.
+pub(super) fn pair_of(pair: &ExplainedPair, top: usize, glyphs: Glyphs) -> Vec<Block<'static>> {
+    let mut blocks = vec![
+        Block::paragraph(verdict(pair, glyphs)),
+        Block::paragraph(what_was_counted(pair, glyphs)).tight(),
+    ];
+    let differ = pair.functions.iter().filter(|one| one.difference() != 0);
+    let differ: Vec<&FunctionChange> = differ.collect();
+    if !differ.is_empty() {
+        blocks.push(Block::table(table(pair, &differ, top, glyphs)));
+    }
+    let more = differ.get(top..).unwrap_or_default();
+    let same = pair.functions.len() - differ.len();
+    let mut rest = Vec::new();
+    if !more.is_empty() {
+        let sum: i128 = more.iter().map(|one| one.difference()).sum();
+        let count = counted(
+            more.len() as u64,
+            "more function differs",
+            "more functions differ",
+        );
+        rest.push(format!(
+            "{count}, by {} together (--top)",
+            signed(sum, glyphs)
+        ));
+    }
+    if same > 0 {
+        let some = counted(same as u64, "function executes", "functions execute");
+        rest.push(format!(
+            "{some} the same number of instructions on both sides"
+        ));
+    }
+    if !rest.is_empty() {
+        blocks.push(Block::indented(format!("{}.", rest.join("; "))));
+    }
+    blocks
+}
+
+/// What the instructions say beside the time.
+pub(super) fn verdict(pair: &ExplainedPair, glyphs: Glyphs) -> String {
+    let [old, new] = pair.totals;
+    let work = match old.abs_diff(new) {
+        0 => "instructions the same".to_owned(),
+        few if old > 0 && (few as f64) < HARDLY * old as f64 => {
+            format!("instructions the same but for {}", grouped(few.into()))
+        }
+        _ => format!("instructions {}", change(pair.totals, glyphs)),
+    };
+    let time = pair.wall.as_ref().map(|wall| wall_of(wall, glyphs));
+    let time = time.unwrap_or_default();
+    let more = if new > old { "more" } else { "less" };
+    let slower = pair
+        .wall
+        .is_some_and(|wall| wall.verdict == Verdict::Slower);
+    let takes = if slower {
+        "takes longer"
+    } else {
+        "takes less time"
+    };
+    match pair.finding {
+        Finding::SameWork => format!("{work}."),
+        Finding::OtherWork => format!("{work}: {more} work, in the functions below."),
+        Finding::Work => format!("{time}, {work}: {more} work, in the functions below."),
+        Finding::PartlyWork => format!(
+            "{time}, {work}: {more} work is a part of it; look at memory and branches for the rest."
+        ),
+        Finding::NotWork => format!(
+            "{time}, {work}: look at memory and branches, not at {} work.",
+            if slower { "more" } else { "less" }
+        ),
+        Finding::AgainstWork => format!(
+            "{time}, {work}: {more} work, which {takes}; look at memory and branches, and at what waits."
+        ),
+        Finding::NotSeenInTime => {
+            format!("{time}, {work}: the work changed, and no change of time is proven.")
+        }
+        Finding::Nothing => format!("{time}, {work}."),
+    }
+}
+
+/// The change of time, its interval, and its verdict where that is none of a direction.
+fn wall_of(wall: &WallChange, glyphs: Glyphs) -> String {
+    let interval = wall.interval.as_ref();
+    let change = Precision::of(interval).signed(wall.change, glyphs);
+    let within = interval.map(|interval| range(interval, glyphs));
+    let verdict = match wall.verdict {
+        Verdict::Equivalent => Some("a dead heat".to_owned()),
+        Verdict::Inconclusive => Some("too close to call".to_owned()),
+        Verdict::Faster | Verdict::Slower => None,
+    };
+    let beside: Vec<String> = within.into_iter().chain(verdict).collect();
+    match &beside[..] {
+        [] => format!("wall {change}"),
+        beside => format!("wall {change} ({})", beside.join(", ")),
+    }
+}
+
+/// The relative change of a count, or what there is in its place where one side has none.
+fn change(counts: [u64; 2], glyphs: Glyphs) -> String {
+    let Some(change) = relative(counts) else {
+        return format!("from none to {}", grouped(counts[1].into()));
+    };
+    let percent = (change * 100.0).abs();
+    let decimals = if percent < 0.1 { 3 } else { 2 };
+    format!("{}{percent:.decimals$} %", glyphs.sign(change))
+}
+
+/// What was counted, and of how much on either side.
+fn what_was_counted(pair: &ExplainedPair, glyphs: Glyphs) -> String {
+    let [old, new] = names(pair, glyphs);
+    let [a, b] = pair.totals.map(|total| grouped(total.into()));
+    let of = match pair.counted {
+        Counted::Command => "in one execution with all that it starts".to_owned(),
+        Counted::Sample { iterations } => {
+            format!("in {}", counted(iterations, "call", "calls"))
+        }
+        Counted::BenchmarkFunction { iterations } => format!(
+            "in {} and the set-up in the benchmark's function",
+            counted(iterations, "iteration", "iterations")
+        ),
+        Counted::Launch { iterations } => format!(
+            "in a whole launch for {}, set-up and report included",
+            counted(iterations, "iteration", "iterations")
+        ),
+    };
+    format!("{a} instructions of {old}, {b} of {new}, {of}.")
+}
+
+fn table(
+    pair: &ExplainedPair,
+    differ: &[&FunctionChange],
+    top: usize,
+    glyphs: Glyphs,
+) -> Table<'static> {
+    let [old, new] = pair.names.each_ref().map(String::as_str);
+    let mut sides = labels(&[old, new], HEAD, glyphs).into_iter();
+    let mut side = || sides.next().unwrap_or_default();
+    let heads = [
+        "function".to_owned(),
+        side(),
+        side(),
+        glyphs.delta().to_owned(),
+        "of all".to_owned(),
+    ];
+    let mut table = Table::new(Kind::Name, heads);
+    table.caption = "Instructions that functions execute themselves".to_owned();
+    let whole = pair.totals[0].max(1);
+    for change in differ.iter().take(top) {
+        let name = shown(&change.function, FUNCTION, glyphs);
+        table.rows.push(row(name, change.own, whole, glyphs));
+        let of_it = change.difference().unsigned_abs() as u64 / OF_THE_FUNCTION;
+        let least = of_it.max(whole / OF_ALL).max(1);
+        let notable = change.inlined.iter();
+        let notable = notable.filter(|(_, [old, new])| old.abs_diff(*new) >= least);
+        for (file, counts) in notable.take(MOST_INLINED) {
+            let name = format!("{} inlined from {}", glyphs.below(), escape(file, glyphs));
+            table.rows.push(row(name, *counts, whole, glyphs));
+        }
+    }
+    let mut all = row("all".to_owned(), pair.totals, whole, glyphs);
+    for cell in &mut all.cells {
+        cell.tone = Some(Tone::Total);
+    }
+    table.rows.push(all);
+    table
+}
+
+fn row(name: String, [old, new]: [u64; 2], whole: u64, glyphs: Glyphs) -> Row<'static> {
+    let difference = i128::from(new) - i128::from(old);
+    let share = difference as f64 / whole as f64;
+    Row::from(vec![
+        name,
+        grouped(old.into()),
+        grouped(new.into()),
+        signed(difference, glyphs),
+        format!("{}{:.2} %", glyphs.sign(share), 100.0 * share.abs()),
+    ])
+}
+
+/// A count with its digits in groups of three: all of them mean something.
+pub(super) fn grouped(count: u128) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+fn signed(difference: i128, glyphs: Glyphs) -> String {
+    let sign = glyphs.sign(difference as f64);
+    format!("{sign}{}", grouped(difference.unsigned_abs()))
+}
+
+/// How the counts were taken, and what is left out.
+pub(super) fn notes(explanation: &Explanation, glyphs: Glyphs) -> Vec<Note> {
+    let mut texts = vec![format!(
+        "counted by callgrind ({}), which counts every instruction and no time",
+        shown(&explanation.counter, NAME, glyphs)
+    )];
+    texts.push(match &explanation.run {
+        Some(run) => format!("wall time by the race in {}", shown(run, FUNCTION, glyphs)),
+        None => {
+            "no time stands beside the counts; `deadheat explain RUN.jsonl` takes it from a race"
+                .to_owned()
+        }
+    });
+    let mut notes = Note::all(Severity::Note, texts);
+    let left_out = sentences::left_out(&explanation.left_out, glyphs);
+    notes.extend(Note::all(Severity::Note, left_out));
+    notes
+}
+
+/// The relative change of the instructions; `None` where the old side has none.
+pub(super) fn relative([old, new]: [u64; 2]) -> Option<f64> {
+    (old > 0).then(|| (new as f64 - old as f64) / old as f64)
+}
