@@ -512,6 +512,7 @@ fn no_script_of_an_action_or_a_workflow_has_a_text_of_strangers_pasted_into_it()
     ];
     let workflows = fs::read_dir(root().join("examples/workflows")).unwrap();
     files.extend(workflows.map(|entry| entry.unwrap().path()));
+    files.push(root().join(".github/workflows/history.yml"));
     assert!(files.len() > 3);
     for file in files {
         let whole = yaml::read(&file);
@@ -521,6 +522,25 @@ fn no_script_of_an_action_or_a_workflow_has_a_text_of_strangers_pasted_into_it()
             assert!(!script.contains("${{"), "{}: {script}", file.display());
         }
     }
+}
+
+#[test]
+fn the_project_s_own_history_is_raced_by_its_own_action() {
+    let action = yaml::read(&root().join("action.yml"));
+    let workflow = yaml::read(&root().join(".github/workflows/history.yml"));
+    assert_eq!(workflow["permissions"]["contents"], "write");
+    let steps = workflow["jobs"]["race"]["steps"].as_array().unwrap();
+    let race = steps.iter().find(|step| step["uses"] == "./").unwrap();
+    let given = race["with"].as_object().unwrap();
+    for name in given.keys() {
+        assert!(action["inputs"].get(name).is_some(), "{name}");
+    }
+    assert_eq!(given["history"], "deadheat-history");
+    let command = given["command"].as_str().unwrap();
+    assert!(command.starts_with("rev \"$BASE..$HEAD\" -- -p deadheat "));
+    let bench = command.rsplit_once("--bench ").unwrap().1;
+    let bench = format!("crates/deadheat/benches/{bench}.rs");
+    assert!(root().join(&bench).is_file(), "{bench}");
 }
 
 /// The values of all keys `run`, wherever they stand.
