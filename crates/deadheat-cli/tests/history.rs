@@ -669,6 +669,14 @@ fn the_page_holds_the_curve_the_step_and_the_files_and_no_script() {
         assert!(page.contains(part), "{part} is missing");
     }
     assert_eq!(page.matches("<circle").count(), 12);
+    assert!(!page.contains(">page</a>"));
+    let with_races = ["--html", "site/history.html", "--races", "site/races"];
+    let written = repository.run(&[&["page"], &with_races[..]].concat());
+    assert_eq!(said(&written), "site/history.html");
+    let page = fs::read_to_string(repository.track.path("site/history.html")).unwrap();
+    assert!(page.contains("<a href=\"races/runs-0-1-a.jsonl.html\">page</a>"));
+    let race = repository.track.path("site/races/runs-0-1-a.jsonl.html");
+    assert!(fs::read_to_string(race).unwrap().contains("deadheat"));
     let nowhere = repository.run(&["page", "--html", "missing/history.html"]);
     assert_eq!(nowhere.code, Some(2), "{nowhere:?}");
 }

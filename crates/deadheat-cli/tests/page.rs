@@ -14,7 +14,7 @@ use deadheat::parts::model::{
     Commit, CommitOrder, History, HistoryMachine, HistorySeries, Interval, LogRatio, LoopClosure,
     Metric, Timeline, TimelineChange, TimelineCommit, TimelinePlateau, TimelineRace,
 };
-use deadheat::parts::report::to_history_page;
+use deadheat::parts::report::{HistoryLinks, to_history_page};
 use deadheat_testing::needs;
 use pages::{page_of, utf8};
 
@@ -516,7 +516,7 @@ fn a_history_fits_its_window_and_keeps_nobody_out() {
     needs!("chromium");
     let folder = TempDir::new().unwrap();
     let page = folder.path().join("history.html");
-    std::fs::write(&page, to_history_page(&history(), "")).unwrap();
+    std::fs::write(&page, to_history_page(&history(), &HistoryLinks::default())).unwrap();
     for (width, height) in [DESKTOP, PHONE] {
         for scheme in ["light", "dark"] {
             let what = format!("{width} px, {scheme}");

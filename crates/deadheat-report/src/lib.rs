@@ -108,7 +108,7 @@ pub use json::to_json;
 pub use junit::to_junit;
 pub use names::{escape, escape_message, labels, shorten};
 #[cfg(feature = "commands")]
-pub use page::{to_bisect_page, to_history_page};
+pub use page::{HistoryLinks, to_bisect_page, to_history_page};
 #[cfg(feature = "reports")]
 pub use page::{to_page, write_page};
 #[cfg(feature = "reports")]

@@ -1,22 +1,25 @@
 //! `deadheat history show`, `check` and `page`: the levels of a range of commits, told, held to
 //! what is accepted, and drawn.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf, absolute};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::{Args, ValueEnum};
+use deadheat::parts::ReportFiles;
+use deadheat::parts::analysis::{Options, analyse};
 use deadheat::parts::answer::to_stdout;
 use deadheat::parts::exit::{Failure, Status};
-use deadheat::parts::format::{read_accepted, write_text};
+use deadheat::parts::format::{ensure_folder, read_accepted, read_run, write_text};
 use deadheat::parts::history::{Asked, Window, history};
 use deadheat::parts::model::{Day, History, LogRatio, Timeline, TimelineChange, fraction};
+use deadheat::parts::report::units::counted;
 use deadheat::parts::report::{
-    Glyphs, HistoryTextOptions, check_lines, to_history_json, to_history_markdown, to_history_page,
-    to_history_text,
+    Glyphs, HistoryLinks, HistoryTextOptions, check_lines, to_history_json, to_history_markdown,
+    to_history_page, to_history_text,
 };
 use deadheat::parts::settings::Color;
-use deadheat::parts::terminal;
+use deadheat::parts::terminal::{self, to_stderr};
 
 use super::repository::{LineArgs, Repository};
 use crate::clean::age;
@@ -142,6 +145,9 @@ pub struct PageArgs {
     /// Write the page here
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     html: PathBuf,
+    /// Write a page of every race in this folder as well, and lead there from the page
+    #[arg(long, value_name = "DIR", help_heading = "Files")]
+    races: Option<PathBuf>,
 }
 
 /// A time, from a day or an age.
@@ -257,14 +263,56 @@ pub fn check(args: &CheckArgs) -> Result<Status, Failure> {
 pub fn page(args: &PageArgs) -> Result<Status, Failure> {
     let found = args.range.history()?;
     let index = args.range.index.path()?;
-    let base = way(
-        &args.html,
-        index.ancestors().nth(2).unwrap_or(Path::new("")),
-    );
-    let written = write_text(&args.html, &to_history_page(&found, &base));
+    let runs = index.ancestors().nth(2).unwrap_or(Path::new(""));
+    let links = HistoryLinks {
+        base: way(&args.html, runs),
+        pages: match &args.races {
+            None => BTreeMap::new(),
+            Some(folder) => race_pages(&found, runs, folder, &args.html)?,
+        },
+    };
+    let written = write_text(&args.html, &to_history_page(&found, &links));
     written.map_err(|error| Failure::unwritable("--html", &error))?;
     to_stdout(&format!("{}\n", shown(&args.html)))?;
     Ok(Status::Done)
+}
+
+/// Writes a page of every race whose run file is below `runs` into `folder`, and gives the way there
+/// from the page of the history by the path of the run. A run that is on a branch of git, or gone,
+/// has none, which is said once.
+fn race_pages(
+    found: &History,
+    runs: &Path,
+    folder: &Path,
+    page: &Path,
+) -> Result<BTreeMap<String, String>, Failure> {
+    ensure_folder(folder).map_err(|error| Failure::unwritable("--races", &error))?;
+    let races = found.timelines.iter().flat_map(|one| &one.races);
+    let paths: BTreeSet<&str> = races.map(|race| &*race.path).collect();
+    let (mut pages, mut gone) = (BTreeMap::new(), 0);
+    let way = way(page, folder);
+    for path in paths {
+        let Ok(run) = read_run(runs.join(path)) else {
+            gone += 1;
+            continue;
+        };
+        // Two runs of one name lie in two folders.
+        let name = format!("{}.html", path.replace('/', "-"));
+        let reports = ReportFiles {
+            html: Some(folder.join(&name)),
+            ..ReportFiles::default()
+        };
+        let benchmarks = run.header.plan.benchmarks.len();
+        let options = reports.analysis_options(Options::default(), benchmarks);
+        reports.write(&run.header, &analyse(&run, options))?;
+        pages.insert(path.to_owned(), format!("{way}{name}"));
+    }
+    if gone > 0 {
+        let gone = counted(gone, "run has", "runs have");
+        let text = format!("--races: {gone} no file here and so no page");
+        to_stderr("deadheat", &text);
+    }
+    Ok(pages)
 }
 
 /// The way from a page to a folder, as a link has it; empty where they lie side by side.

@@ -35,15 +35,23 @@ const APART: f64 = 13.0;
 /// The smallest height of an axis, in percent.
 const LEAST_SPAN: f64 = 1.0;
 
-/// The history as one HTML file that needs nothing from any network. `base` leads from the page to
-/// the folder that the paths of runs begin at.
-pub fn to_history_page(history: &History, base: &str) -> String {
+/// The files beside the page of a history that it leads to.
+#[derive(Clone, Debug, Default)]
+pub struct HistoryLinks {
+    /// The way from the page to the folder that the paths of runs begin at.
+    pub base: String,
+    /// The way from the page to the page of a race, by the path of its run.
+    pub pages: BTreeMap<String, String>,
+}
+
+/// The history as one HTML file that needs nothing from any network.
+pub fn to_history_page(history: &History, links: &HistoryLinks) -> String {
     let mut page = String::new();
-    write(&mut page, history, base).expect("a String takes every write");
+    write(&mut page, history, links).expect("a String takes every write");
     page
 }
 
-fn write(out: &mut dyn Write, history: &History, base: &str) -> fmt::Result {
+fn write(out: &mut dyn Write, history: &History, links: &HistoryLinks) -> fmt::Result {
     let title = match &history.timelines[..] {
         [one] => isolated(&escape(&one.series.name(), GLYPHS)),
         all => counted(all.len() as u64, "benchmark", "benchmarks"),
@@ -73,7 +81,7 @@ fn write(out: &mut dyn Write, history: &History, base: &str) -> fmt::Result {
             number,
             timeline,
             history,
-            base,
+            links,
         }
         .write(out)?;
     }
@@ -143,7 +151,7 @@ struct Series<'a> {
     number: usize,
     timeline: &'a Timeline,
     history: &'a History,
-    base: &'a str,
+    links: &'a HistoryLinks,
 }
 
 impl Series<'_> {
@@ -440,8 +448,12 @@ impl Series<'_> {
         out.write_str("</tbody></table></div></details>")
     }
 
-    /// The file of a run, linked where it lies in a folder.
+    /// The page of a race where there is one, and the file of its run, linked where that lies in a
+    /// folder.
     fn run(&self, out: &mut dyn Write, race: &TimelineRace) -> fmt::Result {
+        if let Some(page) = self.links.pages.get(&race.path) {
+            write!(out, "<a href=\"{}\">page</a> · ", Attribute(encoded(page)))?;
+        }
         let path = foreign(&race.path);
         // A run of a branch of git is called by branch and path.
         if race.path.contains(':') {
@@ -449,7 +461,7 @@ impl Series<'_> {
         }
         let target = match race.path.starts_with('/') {
             true => race.path.clone(),
-            false => format!("{}{}", self.base, race.path),
+            false => format!("{}{}", self.links.base, race.path),
         };
         write!(
             out,

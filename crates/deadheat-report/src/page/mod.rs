@@ -15,7 +15,7 @@ mod write;
 #[cfg(feature = "commands")]
 pub use bisect::to_bisect_page;
 #[cfg(feature = "commands")]
-pub use history::to_history_page;
+pub use history::{HistoryLinks, to_history_page};
 #[cfg(feature = "commands")]
 pub(crate) use html::{GLYPHS, Text, blocks};
 #[cfg(feature = "commands")]

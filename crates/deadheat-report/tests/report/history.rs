@@ -5,7 +5,8 @@ use deadheat_model::{
     Metric, Timeline, TimelineChange, TimelineCommit, TimelinePlateau, TimelineRace,
 };
 use deadheat_report::{
-    HistoryTextOptions, to_history_json, to_history_markdown, to_history_page, to_history_text,
+    HistoryLinks, HistoryTextOptions, to_history_json, to_history_markdown, to_history_page,
+    to_history_text,
 };
 use serde_json::Value;
 
@@ -233,7 +234,17 @@ fn everything_that_is_written_is_described_by_the_schema() {
 
 #[test]
 fn a_page_shows_what_commits_say_as_text_and_holds_no_script() {
-    let page = to_history_page(&history(vec![timeline("<b>"), quiet()]), "../");
+    let shown = history(vec![timeline("<b>"), quiet()]);
+    let raced = shown.timelines[0].races[0].path.clone();
+    let links = HistoryLinks {
+        base: "../".to_owned(),
+        pages: [(raced, "races/one run.html".to_owned())].into(),
+    };
+    let page = to_history_page(&shown, &links);
+    let linked = page.matches("<a href=\"races/one%20run.html\">page</a>");
+    let races = shown.timelines.iter().flat_map(|one| &one.races);
+    let of_it = races.filter(|race| links.pages.contains_key(&race.path));
+    assert_eq!(linked.count(), of_it.count());
     assert!(!page.contains("<b>size"), "the name is markup");
     assert!(page.contains("Check &lt;every&gt; line"));
     assert!(!page.contains("<script"));
@@ -241,6 +252,6 @@ fn a_page_shows_what_commits_say_as_text_and_holds_no_script() {
     assert_eq!(page.matches("<circle").count(), 10);
     // Machines are told apart by colour.
     assert!(page.contains("class=\"m0\"") && page.contains("class=\"m1\""));
-    let none = to_history_page(&History::default(), "");
+    let none = to_history_page(&History::default(), &HistoryLinks::default());
     assert!(none.contains("No commit of this range was raced."));
 }
