@@ -198,7 +198,8 @@ pub struct CommitsRaced {
     pub file: PathBuf,
     /// True if it was cut off, and counts with the replicates that were complete.
     pub was_cut: bool,
-    /// True if code lay elsewhere in every replicate, so that it speaks of the source.
+    /// True if it speaks of the source: code lay elsewhere in every replicate, or instructions
+    /// were counted.
     pub is_placed: bool,
 }
 

@@ -101,7 +101,8 @@ pub struct RacedBenchmark {
     pub replicates: usize,
     /// True if it is called faster or slower.
     pub is_called: bool,
-    /// True if code lay elsewhere in every replicate.
+    /// True if it speaks of the source: code lay elsewhere in every replicate, or instructions were
+    /// counted.
     pub is_placed: bool,
 }
 

@@ -12,7 +12,9 @@ use deadheat::parts::command_race::CommandRaceSpec;
 use deadheat::parts::engine::{Clock as _, Interrupts, OsClock, contents, unix_seconds};
 use deadheat::parts::exit::Failure;
 use deadheat::parts::format::{create_run_folder, default_run_path, read_run};
-use deadheat::parts::model::{Benchmark, Conditions, EndReason, Metric, Run, Scope, Verdict};
+use deadheat::parts::model::{
+    Benchmark, Comparison, Conditions, EndReason, Metric, Run, Scope, Verdict,
+};
 use deadheat::parts::repetition::derived_seed;
 use deadheat::parts::report::{Glyphs, bisect as words};
 use deadheat::parts::terminal::{self, to_stderr};
@@ -300,11 +302,17 @@ fn raced_benchmarks(run: &Run) -> Vec<RacedBenchmark> {
             replicates: found.replicates,
             is_called: judged(benchmark)
                 .is_some_and(|one| matches!(one.verdict, Some(Verdict::Faster | Verdict::Slower))),
-            is_placed: judged(benchmark).is_some_and(|one| one.scope == Scope::Source),
+            is_placed: judged(benchmark).is_some_and(speaks_of_the_source),
         });
     }
     raced.extend(exact(run, &analysis, &raced));
     raced
+}
+
+/// Returns true if no place of code can be the culprit: each was drawn anew, or instructions are
+/// counted, which are as many wherever they lie.
+fn speaks_of_the_source(comparison: &Comparison) -> bool {
+    comparison.scope == Scope::Source || comparison.metric == Metric::Instructions
 }
 
 /// Counts that are the same in all replicates have no error: that is no lack of one.
@@ -334,7 +342,7 @@ fn exact(
             df: (estimate.replicates - 1) as f64,
             replicates: estimate.replicates,
             is_called: estimate.effect.0 != 0.0,
-            is_placed: comparison.scope == Scope::Source,
+            is_placed: speaks_of_the_source(comparison),
         })
     });
     found.collect()
