@@ -25,9 +25,9 @@
 //! tells formats apart by their content. No feature is on by
 //! default: a program that only records a run builds nothing that reads one.
 
-#[cfg(any(feature = "read", feature = "reports"))]
 #[cfg(feature = "saved")]
 mod bisect;
+#[cfg(any(feature = "read", feature = "reports"))]
 mod bounded;
 #[cfg(feature = "reports")]
 mod calibration;

@@ -31,6 +31,7 @@ pub fn section(shop: &Workshop) -> Section {
         pinning: Pinning::Auto,
         seed: plan.seed,
         placements: None,
+        callgrind: false,
     };
     let engine = FunctionContenders::new(options, &interrupts);
     let mut engine = engine.expect("workers can be started");

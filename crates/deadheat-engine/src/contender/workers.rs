@@ -83,7 +83,6 @@ pub struct FunctionOptions {
     /// The program that makes neutral links of the programs, if any is to.
     pub placements: Option<LinkProgram>,
     /// True if callgrind counts the instructions of samples, which are then the only metric.
-    #[cfg(feature = "commands")]
     pub callgrind: bool,
 }
 

@@ -168,7 +168,6 @@ pub(super) fn function_contenders<'a>(
         } else {
             metrics.to_vec()
         },
-        #[cfg(feature = "commands")]
         callgrind: race.settings.callgrind(),
         sample_time: race.settings.sample_time,
         timeout: race.settings.timeout(Front::Bench),
