@@ -416,6 +416,50 @@ fn programs_and_files_that_cannot_be_explained_are_told_apart() {
     fails(&track, &["no-such-program"], 3, &["no-such-program"]);
 }
 
+/// A run file of a race of one command in two folders, as a search for a commit leaves it.
+fn race_in_folders(track: &Track, command: &str) {
+    let race = ["run", "-q", "--save", "run.jsonl"];
+    let hooks = ["--setup", "touch set-up", "--prepare", "touch prepared"];
+    track
+        .run(&[&race[..], &hooks, &["--", command, command]].concat())
+        .succeeds();
+    let run = fs::read_to_string(track.path("run.jsonl")).unwrap();
+    let sides: Vec<&str> = run.split("\"command\":{").collect();
+    let [before, old, new] = sides[..] else {
+        panic!("{run}");
+    };
+    let within = |side: &str| {
+        let folder = serde_json::json!(track.path(side)).to_string();
+        format!("\"command\":{{\"directory\":{folder},")
+    };
+    let moved = [before, &within("old"), old, &within("new"), new].concat();
+    fs::write(track.path("run.jsonl"), moved).unwrap();
+}
+
+#[test]
+fn commands_that_raced_in_folders_of_their_own_run_there_with_their_hooks() {
+    needs!("valgrind", "gcc");
+    let track = Track::new();
+    for (side, times) in [("old", "-DTIMES=1"), ("new", "-DTIMES=3")] {
+        fs::create_dir(track.path(side)).unwrap();
+        built(&track, &format!("{side}/adds"), ADDS, &[times]);
+    }
+    built(&track, "adds", ADDS, &["-DTIMES=1"]);
+    race_in_folders(&track, "./adds 5000");
+    let answer = explained(&track, &["run.jsonl"]);
+    let [old, new] = own(&answer["pairs"][0], "added");
+    assert!((39_000..41_000).contains(&(new - old)), "{old} {new}");
+    for hooked in ["old/set-up", "old/prepared", "new/set-up", "new/prepared"] {
+        assert!(track.path(hooked).exists(), "{hooked}");
+    }
+    fs::remove_file(track.path("new/adds")).unwrap();
+    let told = ["there is no program './adds'"];
+    fails(&track, &["run.jsonl"], 3, &told);
+    fs::remove_dir_all(track.path("old")).unwrap();
+    let told = ["there is no folder", "/old' to run in"];
+    fails(&track, &["run.jsonl"], 3, &told);
+}
+
 /// A program in place of Valgrind.
 fn in_place_of_valgrind(track: &Track, script: &str) -> String {
     let folder = track.path("bin");

@@ -9,7 +9,7 @@ use std::time::Duration;
 use deadheat_model::{ExitPolicy, Input};
 
 use super::error::ProfileError;
-use crate::executable::find_executable;
+use crate::executable::{find_executable, is_executable};
 use crate::interrupt::Interrupts;
 use crate::memory_layout::at_fixed_addresses;
 use crate::subprocess::{Answer, Captured, run_captured};
@@ -29,8 +29,17 @@ pub(crate) struct Counted<'a> {
 impl Counted<'_> {
     /// Lets `command`, which ends with the options of Valgrind, start it.
     pub(super) fn hand_to(self, command: &mut Command) -> Result<(), ProfileError> {
+        run_within(command, self.directory)?;
         // What Valgrind says of a program that is not there hardly names it.
-        let Some(found) = find_executable(self.program) else {
+        let found = match self.directory {
+            // It starts where the program runs, and looks from there.
+            Some(folder) if self.program.contains('/') => {
+                let here = folder.join(self.program);
+                is_executable(&here).then(|| self.program.into())
+            }
+            _ => find_executable(self.program),
+        };
+        let Some(found) = found else {
             let program = self.program.to_owned();
             return Err(ProfileError::NoProgram { program });
         };
@@ -38,11 +47,24 @@ impl Counted<'_> {
         for variable in self.hidden {
             command.env_remove(variable);
         }
-        if let Some(directory) = self.directory {
-            command.current_dir(directory);
-        }
         Ok(())
     }
+}
+
+/// Has `command` run in this folder, or in that of deadheat.
+pub(super) fn run_within(
+    command: &mut Command,
+    directory: Option<&Path>,
+) -> Result<(), ProfileError> {
+    let Some(directory) = directory else {
+        return Ok(());
+    };
+    if !directory.is_dir() {
+        let folder = directory.display().to_string();
+        return Err(ProfileError::NoFolder { folder });
+    }
+    command.current_dir(directory);
+    Ok(())
 }
 
 /// Runs it where addresses are drawn for nobody, since what lies where decides how often some

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use deadheat_model::{CommandLine, ExitPolicy};
 
-use super::command::{Counted, run, stdin};
+use super::command::{Counted, run, run_within, stdin};
 use super::error::{ProfileError, killed_by};
 use crate::executable::find_executable;
 use crate::function_failure::FunctionError;
@@ -179,7 +179,7 @@ impl Valgrind {
         let counted = Counted {
             program,
             arguments,
-            directory: None,
+            directory: line.directory.as_deref(),
             hidden: &[],
             stdin: stdin(&line.input)?,
             patience: line.timeout,
@@ -206,13 +206,19 @@ impl Valgrind {
         dumps(&folder, |_| true)
     }
 
-    /// Runs a hook, which is not counted.
-    pub fn run_hook(&self, words: &[String], interrupts: &Interrupts) -> Result<(), ProfileError> {
+    /// Runs a hook in this folder, or in that of deadheat; it is not counted.
+    pub fn run_hook(
+        &self,
+        words: &[String],
+        directory: Option<&Path>,
+        interrupts: &Interrupts,
+    ) -> Result<(), ProfileError> {
         let Some((program, arguments)) = words.split_first() else {
             return Ok(());
         };
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::null());
+        run_within(&mut command, directory)?;
         match run(command, None, interrupts)?.problem() {
             None => Ok(()),
             Some(ended) => Err(ProfileError::Failed {

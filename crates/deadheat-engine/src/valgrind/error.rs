@@ -18,6 +18,11 @@ pub enum ProfileError {
         /// Its name.
         program: String,
     },
+    /// There is no folder for the program to run in.
+    NoFolder {
+        /// The folder.
+        folder: String,
+    },
     /// Valgrind does not know an instruction of the program.
     UnknownInstruction {
         /// The program.
@@ -83,6 +88,7 @@ impl fmt::Display for ProfileError {
             Self::NoProgram { program } => {
                 write!(f, "there is no program '{program}' that could be started")
             }
+            Self::NoFolder { folder } => write!(f, "there is no folder '{folder}' to run in"),
             Self::UnknownInstruction {
                 program,
                 bytes,

@@ -1,5 +1,7 @@
 //! Both sides of each pair, counted by callgrind and set side by side.
 
+use std::path::Path;
+
 use deadheat_analysis::{finding, paired_functions, paired_stacks};
 use deadheat_engine::{CountedWorker, Dump, Interrupts, LaunchLength, ProfileError, Valgrind};
 use deadheat_format::read_callgrind;
@@ -170,22 +172,27 @@ impl Counting<'_> {
 
     fn commands(&self, sides: [&CommandLine; 2]) -> Result<[Profile; 2], NotCounted> {
         let [mut setups, mut cleanups] = [Vec::new(), Vec::new()];
-        for hooks in sides.map(|side| &side.hooks) {
+        for side in sides {
+            let (hooks, folder) = (&side.hooks, side.directory.as_deref());
             // One setup for both sides is one setup: the second start of a server would fail.
             for (all, one) in [(&mut setups, &hooks.setup), (&mut cleanups, &hooks.cleanup)] {
-                all.extend(one.as_ref().filter(|one| !all.contains(one)));
+                let one = one.as_ref().map(|words| (words, folder));
+                all.extend(one.filter(|one| !all.contains(one)));
             }
         }
-        let hook = |words: &Vec<String>| self.valgrind.run_hook(words, self.interrupts);
+        let hook = |(words, folder): (&Vec<String>, Option<&Path>)| {
+            self.valgrind.run_hook(words, folder, self.interrupts)
+        };
         setups.into_iter().try_for_each(hook)?;
         let counted = both(sides, |line| {
             let line = &CommandLine {
                 timeout: self.spec.timeout.or(line.timeout),
                 ..line.clone()
             };
-            line.hooks.prepare.iter().try_for_each(hook)?;
+            let beside = |words| (words, line.directory.as_deref());
+            line.hooks.prepare.iter().map(beside).try_for_each(hook)?;
             let dumps = self.valgrind.count_command(line, self.interrupts)?;
-            line.hooks.conclude.iter().try_for_each(hook)?;
+            line.hooks.conclude.iter().map(beside).try_for_each(hook)?;
             profile(&dumps)
         });
         let cleaned = cleanups.into_iter().try_for_each(hook);
