@@ -95,16 +95,13 @@ pub(crate) fn run_captured(
     patience: Option<Duration>,
     interrupts: &Interrupts,
 ) -> Result<Captured, Interrupted> {
-    let mut file = None;
-    let (answers, there, shown): (Option<PipeReader>, Option<PipeWriter>, bool) = match answer {
-        Answer::Printed => (None, None, false),
+    type Streams = (Option<PipeReader>, Option<PipeWriter>, bool, Option<Stdio>);
+    let (answers, there, shown, file): Streams = match answer {
+        Answer::Printed => (None, None, false, None),
         #[cfg(feature = "commands")]
-        Answer::Filed(into) => {
-            file = Some(into);
-            (None, None, false)
-        }
+        Answer::Filed(file) => (None, None, false, Some(file)),
         #[cfg(feature = "commands")]
-        Answer::Piped { here, there, shown } => (Some(here), Some(there), shown),
+        Answer::Piped { here, there, shown } => (Some(here), Some(there), shown, None),
     };
     let printed = match (&answers, shown) {
         (None, _) => Stdio::piped(),
