@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use deadheat_model::{
-    Finding, FunctionChange, Place, Profile, StackChange, Verdict, WallChange, without_depth,
+    Finding, FunctionChange, Place, Profile, ProfileUnit, StackChange, Verdict, WallChange,
+    without_depth,
 };
 
 /// A change of time is one of work where that changed by this part of it or more, on the scale of
@@ -114,16 +115,18 @@ fn common_beginning(paths: &[&Vec<&str>]) -> usize {
     least.unwrap_or(first.len() - 1).min(first.len() - 1)
 }
 
-/// The meaning of the instructions of both sides beside a change of time.
-pub fn finding(totals: [u64; 2], wall: Option<&WallChange>) -> Finding {
+/// The meaning of what both sides executed beside a change of time.
+pub fn finding(totals: [u64; 2], unit: ProfileUnit, wall: Option<&WallChange>) -> Finding {
+    let differ = unit.differ(totals);
     let Some(wall) = wall else {
-        return if totals[0] == totals[1] {
-            Finding::SameWork
-        } else {
+        return if differ {
             Finding::OtherWork
+        } else {
+            Finding::SameWork
         };
     };
     let work = match totals {
+        _ if !differ => 0.0,
         [0, 0] => 0.0,
         [0, _] => f64::INFINITY,
         [_, 0] => f64::NEG_INFINITY,
@@ -138,6 +141,13 @@ pub fn finding(totals: [u64; 2], wall: Option<&WallChange>) -> Finding {
     }
     // Of the time that changed, the part by which the work did.
     let time = wall.change.ln_1p();
+    if unit.is_sampled() && !differ {
+        // As much of a change as three standard deviations of these counts, on the same scale.
+        let [old, new] = totals.map(|total| 1.0 / total as f64);
+        if 3.0 * (old + new).sqrt() >= NOT_WORK * time.abs() {
+            return Finding::Unclear;
+        }
+    }
     match work / time {
         share if share >= WORK => Finding::Work,
         share if share >= NOT_WORK => Finding::PartlyWork,
@@ -476,10 +486,37 @@ mod tests {
             ),
         ] {
             assert_eq!(
-                finding(totals, wall.as_ref()),
+                finding(totals, ProfileUnit::Instructions, wall.as_ref()),
                 expected,
                 "{totals:?} {wall:?}"
             );
+        }
+    }
+
+    #[test]
+    fn samples_tell_a_cause_only_where_they_are_enough_for_it() {
+        let wall = |change, verdict| WallChange {
+            change,
+            interval: None,
+            verdict,
+        };
+        let slower = wall(0.2, Verdict::Slower);
+        for (totals, wall, expected) in [
+            ([1000, 1100], None, Finding::SameWork),
+            ([1000, 1200], None, Finding::OtherWork),
+            ([1000, 1100], Some(slower), Finding::Unclear),
+            ([0, 0], Some(slower), Finding::Unclear),
+            ([100_000, 100_100], Some(slower), Finding::NotWork),
+            ([1000, 1200], Some(slower), Finding::Work),
+            ([1000, 800], Some(slower), Finding::AgainstWork),
+            (
+                [1000, 1100],
+                Some(wall(0.0, Verdict::Equivalent)),
+                Finding::Nothing,
+            ),
+        ] {
+            let found = finding(totals, ProfileUnit::InstructionSamples, wall.as_ref());
+            assert_eq!(found, expected, "{totals:?} {wall:?}");
         }
     }
 

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use deadheat::parts::answer::to_stdout;
 use deadheat::parts::command_race::{CommandRaceSpec, Shell};
 use deadheat::parts::exit::{Failure, Status};
-use deadheat::parts::explain::{ExplainSpec, explain as explain_all};
+use deadheat::parts::explain::{ExplainSpec, Profiler, explain as explain_all};
 use deadheat::parts::format::write_text;
 use deadheat::parts::model::{Input, duration};
 use deadheat::parts::pairing::side_names;
@@ -28,7 +28,19 @@ Examples:
   deadheat explain ./old ./new sort --html why.html
   deadheat explain ./suite                      # its own head-to-head races
   deadheat explain -- './old input' './new input'
+  deadheat explain --by perf -- './old input' './new input'
   deadheat explain .deadheat/runs/20261121-120000-0000002a.jsonl";
+
+/// The profiler that is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum By {
+    /// perf where it can sample by instructions, else callgrind
+    Auto,
+    /// Every instruction
+    Callgrind,
+    /// Samples: of instructions, or of time where the machine counts none
+    Perf,
+}
 
 /// Options of `deadheat explain`.
 #[derive(Debug, Args)]
@@ -52,7 +64,11 @@ pub struct ExplainArgs {
     /// Where commands read from: 'null' or a file
     #[arg(long, value_name = "WHERE", default_value = "null")]
     input: String,
-    /// Time that a command, a launch or a sample may take under callgrind [default: none]
+    /// Profiler that both sides run under: perf where the machine has counters of instructions, else
+    /// callgrind
+    #[arg(long, value_name = "WHICH", default_value = "auto")]
+    by: By,
+    /// Time that a command, a launch or a sample may take under the profiler [default: none]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     timeout: Option<Duration>,
     /// Show so many functions of each benchmark
@@ -82,6 +98,11 @@ pub fn explain(args: &ExplainArgs) -> Result<Status, Failure> {
     }
     let spec = ExplainSpec {
         timeout: args.timeout,
+        by: match args.by {
+            By::Auto => Profiler::Auto,
+            By::Callgrind => Profiler::Callgrind,
+            By::Perf => Profiler::Perf,
+        },
         ..args.spec()?
     };
     let mut line = StatusLine::new(args.quiet);

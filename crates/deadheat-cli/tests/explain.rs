@@ -82,8 +82,7 @@ fn explained(track: &Track, words: &[&str]) -> Value {
     fs::create_dir_all(&temporary).unwrap();
     let mut command = track.command();
     command
-        .arg("explain")
-        .arg("--json")
+        .args(["explain", "--by", "callgrind", "--json"])
         .args(words)
         .env("TMPDIR", &temporary);
     let done = common::Finished::from(command.output().unwrap());
@@ -237,7 +236,13 @@ fn workers_in_python_are_refused_with_the_reason() {
     let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python");
     let mut command = track.command();
     command
-        .args(["explain", "python3 worker.py", "python3 worker.py"])
+        .args([
+            "explain",
+            "--by",
+            "callgrind",
+            "python3 worker.py",
+            "python3 worker.py",
+        ])
         .env("PYTHONPATH", package);
     let done = common::Finished::from(command.output().unwrap());
     assert_eq!(done.code, Some(2), "{done:?}");
@@ -258,7 +263,16 @@ fn the_time_of_a_race_stands_beside_the_instructions() {
     assert_eq!(answer["run"], "run.jsonl");
     assert_eq!(pair["wall"]["verdict"], "slower", "{pair:#}");
     assert_eq!(pair["finding"], "work");
-    let text = track.run(&["explain", "run.jsonl", "--top", "1", "--html", "why.html"]);
+    let text = track.run(&[
+        "explain",
+        "--by",
+        "callgrind",
+        "run.jsonl",
+        "--top",
+        "1",
+        "--html",
+        "why.html",
+    ]);
     assert!(
         text.succeeds()
             .stdout
@@ -280,7 +294,15 @@ fn both_kinds_of_documents_are_the_whole_of_standard_output() {
     built(&track, "new", ADDS, &["-DTIMES=2"]);
     let run = |option: &str| {
         track.run(&[
-            "explain", option, "--html", "p.html", "--", "./old", "./new",
+            "explain",
+            "--by",
+            "callgrind",
+            option,
+            "--html",
+            "p.html",
+            "--",
+            "./old",
+            "./new",
         ])
     };
     let markdown = run("--markdown");
@@ -331,7 +353,7 @@ BENCHMARK_MAIN();
 /// Failures, with their exit codes and words that must be there.
 #[track_caller]
 fn fails(track: &Track, words: &[&str], code: i32, told: &[&str]) {
-    let done = track.run(&[&["explain"], words].concat());
+    let done = track.run(&[&["explain", "--by", "callgrind"], words].concat());
     assert_eq!(done.code, Some(code), "{done:?}");
     assert!(done.stdout.is_empty(), "{done:?}");
     for words in told {
@@ -416,6 +438,50 @@ fn programs_and_files_that_cannot_be_explained_are_told_apart() {
     fails(&track, &["no-such-program"], 3, &["no-such-program"]);
 }
 
+/// A run file of a race of one command in two folders, as a search for a commit leaves it.
+fn race_in_folders(track: &Track, command: &str) {
+    let race = ["run", "-q", "--save", "run.jsonl"];
+    let hooks = ["--setup", "touch set-up", "--prepare", "touch prepared"];
+    track
+        .run(&[&race[..], &hooks, &["--", command, command]].concat())
+        .succeeds();
+    let run = fs::read_to_string(track.path("run.jsonl")).unwrap();
+    let sides: Vec<&str> = run.split("\"command\":{").collect();
+    let [before, old, new] = sides[..] else {
+        panic!("{run}");
+    };
+    let within = |side: &str| {
+        let folder = serde_json::json!(track.path(side)).to_string();
+        format!("\"command\":{{\"directory\":{folder},")
+    };
+    let moved = [before, &within("old"), old, &within("new"), new].concat();
+    fs::write(track.path("run.jsonl"), moved).unwrap();
+}
+
+#[test]
+fn commands_that_raced_in_folders_of_their_own_run_there_with_their_hooks() {
+    needs!("valgrind", "gcc");
+    let track = Track::new();
+    for (side, times) in [("old", "-DTIMES=1"), ("new", "-DTIMES=3")] {
+        fs::create_dir(track.path(side)).unwrap();
+        built(&track, &format!("{side}/adds"), ADDS, &[times]);
+    }
+    built(&track, "adds", ADDS, &["-DTIMES=1"]);
+    race_in_folders(&track, "./adds 5000");
+    let answer = explained(&track, &["run.jsonl"]);
+    let [old, new] = own(&answer["pairs"][0], "added");
+    assert!((39_000..41_000).contains(&(new - old)), "{old} {new}");
+    for hooked in ["old/set-up", "old/prepared", "new/set-up", "new/prepared"] {
+        assert!(track.path(hooked).exists(), "{hooked}");
+    }
+    fs::remove_file(track.path("new/adds")).unwrap();
+    let told = ["there is no program './adds'"];
+    fails(&track, &["run.jsonl"], 3, &told);
+    fs::remove_dir_all(track.path("old")).unwrap();
+    let told = ["there is no folder", "/old' to run in"];
+    fails(&track, &["run.jsonl"], 3, &told);
+}
+
 /// A program in place of Valgrind.
 fn in_place_of_valgrind(track: &Track, script: &str) -> String {
     let folder = track.path("bin");
@@ -431,12 +497,19 @@ fn without_valgrind_it_is_named() {
     let track = Track::new();
     let mut command = track.command();
     command
-        .args(["explain", "--", "/bin/true", "/bin/true"])
+        .args([
+            "explain",
+            "--by",
+            "callgrind",
+            "--",
+            "/bin/true",
+            "/bin/true",
+        ])
         .env("PATH", "/nowhere");
     let done = common::Finished::from(command.output().unwrap());
     assert_eq!(done.code, Some(5), "{done:?}");
     assert!(
-        done.stderr.contains("there is no valgrind here"),
+        done.stderr.contains("there is no valgrind here") && done.stderr.contains("linux-perf"),
         "{done:?}"
     );
 }
@@ -453,7 +526,7 @@ printf 'positions: line\nevents: Ir\nfn=(1) main\n1 5\n' > "${out}12""#;
     let path = in_place_of_valgrind(&track, script);
     let mut command = track.command();
     command
-        .args(["explain", "--", "true", "true"])
+        .args(["explain", "--by", "callgrind", "--", "true", "true"])
         .env("PATH", path);
     let done = common::Finished::from(command.output().unwrap());
     assert_eq!(done.code, Some(4), "{done:?}");
@@ -472,7 +545,7 @@ fn an_interrupt_ends_it_and_leaves_nothing_behind() {
     fs::create_dir_all(&temporary).unwrap();
     let mut command = track.command();
     command
-        .args(["explain", "--", "sleep 60", "true"])
+        .args(["explain", "--by", "callgrind", "--", "sleep 60", "true"])
         .env("TMPDIR", &temporary);
     let child = command
         .stdout(std::process::Stdio::piped())

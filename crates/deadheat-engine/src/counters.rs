@@ -12,9 +12,9 @@ use deadheat_model::Metric;
 use crate::clock::read_ns;
 
 #[cfg(feature = "commands")]
-pub(crate) use hardware::COUNTER_COUNT;
-#[cfg(feature = "commands")]
 pub use hardware::Counters;
+#[cfg(feature = "commands")]
+pub(crate) use hardware::{COUNTER_COUNT, opens_a_clock};
 
 /// Hardware counters of the commands, where the machine has them.
 #[cfg(all(feature = "commands", target_os = "linux"))]
@@ -22,7 +22,7 @@ mod hardware {
     use std::io;
 
     use deadheat_model::Metric;
-    use perf_event::events::{Event, Hardware};
+    use perf_event::events::{Event, Hardware, Software};
     use perf_event::{Builder, Counter};
 
     /// Number of hardware counters.
@@ -91,6 +91,13 @@ mod hardware {
         }
     }
 
+    /// Opens the clock of a process, which every machine has, or says why it is not permitted.
+    pub(crate) fn opens_a_clock() -> Result<(), String> {
+        let opened = follow_commands(Software::CPU_CLOCK);
+        let refused = |error: io::Error| Counters::explain(error.raw_os_error().unwrap_or(0));
+        opened.map(|_| ()).map_err(refused)
+    }
+
     /// A counter that counts nothing of this process and everything of the
     /// programs it will launch.
     pub(super) fn follow_commands(event: impl Event) -> io::Result<Counter> {
@@ -130,6 +137,10 @@ mod hardware {
         pub(crate) fn explain(_errno: i32) -> String {
             "deadheat reads none on this system".to_owned()
         }
+    }
+
+    pub(crate) fn opens_a_clock() -> Result<(), String> {
+        Err(Counters::explain(0))
     }
 }
 

@@ -47,6 +47,11 @@ impl LaunchFolder {
         &self.0
     }
 
+    /// Makes a file in the folder itself, for a process to write into.
+    pub(crate) fn create(&self, name: &str) -> Result<fs::File> {
+        fs::File::create(self.0.join(name))
+    }
+
     /// Reads the files of these names, in the order of their paths below the folder. Links are
     /// not followed.
     pub(crate) fn files(&self, names: &[&str]) -> Result<Vec<(PathBuf, String)>> {

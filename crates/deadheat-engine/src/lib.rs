@@ -76,13 +76,13 @@ pub use placement::LinkProgram;
 #[cfg(feature = "commands")]
 pub use placement::Placements;
 #[cfg(feature = "commands")]
-pub use profile::{CountedWorker, LaunchLength};
+pub use profile::{CountedWorker, LaunchLength, Perf, WorkerProfiler};
 pub use session::{Contenders, NeverStop, Progress, Session, StopRequest, Unwatched, Watcher};
 pub use terminal::{
     Ended, run_beside_the_answer, run_in_foreground, stdout_was_closed, terminal_width,
 };
 #[cfg(feature = "commands")]
-pub use valgrind::{COUNTED_PATTERN, Dump, ProfileError, Valgrind, counted_words};
+pub use valgrind::{COUNTED_PATTERN, Dump, ProfileError, Under, Valgrind, counted_words, run_hook};
 pub use worker::{
     Asked, ListRequest, ListedBenchmark, WantedBenchmark, WorkerListing, WorkerPipes,
     WorkerProgram, WorkerSuite, serve,

@@ -17,6 +17,7 @@
 //! | HDR histogram log | | [`write_hdr`] |
 //! | a folder of criterion, feature `saved` | `read_criterion` | |
 //! | callgrind's output, feature `profiles` | `read_callgrind` | |
+//! | samples of perf, feature `profiles` | `read_perf_script` | |
 //! | Google Benchmark's JSON, feature `trackers` | | `write_google_benchmark` |
 //! | `customSmallerIsBetter` of github-action-benchmark, feature `trackers` | | `write_smaller_is_better` |
 //! | Bencher Metric Format, feature `trackers` | | `write_bmf` |
@@ -77,8 +78,6 @@ pub use history::{
     IndexedCommit, IndexedRace, IndexedSeries, StoredRun, files_of_runs, find_index, gzipped,
     is_run_name, read_accepted, write_accepted,
 };
-#[cfg(feature = "profiles")]
-pub use import::read_callgrind;
 #[cfg(feature = "saved")]
 pub use import::{
     Recording, SavedFormat, files_in, read_criterion, read_criterion_set, read_recording,
@@ -86,6 +85,8 @@ pub use import::{
 };
 #[cfg(feature = "csv")]
 pub use import::{RecordingPlan, read_csv_from};
+#[cfg(feature = "profiles")]
+pub use import::{read_callgrind, read_perf_script};
 pub use output::{
     ensure_folder, ensure_writable, is_same_file, set_aside, write_bytes, write_export, write_text,
     write_text_by,

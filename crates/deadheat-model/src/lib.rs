@@ -81,8 +81,8 @@ pub use plots::{
 };
 #[cfg(feature = "profiles")]
 pub use profile::{
-    Counted, ExplainedPair, Explanation, Finding, FunctionChange, Place, Profile, StackChange,
-    WallChange, without_depth,
+    Counted, ExplainedPair, Explanation, Finding, FunctionChange, Place, Profile, ProfileUnit,
+    StackChange, WallChange, without_depth,
 };
 pub use quantities::{Day, byte_size, duration, fnv1a, fraction};
 pub use race_settings::{Design, FileScope, Front, Looks, RaceSettings, Setting, ValueKind};

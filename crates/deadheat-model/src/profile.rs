@@ -57,6 +57,63 @@ impl Profile {
     }
 }
 
+/// The unit of the counts of a profile, which says by what they were taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ProfileUnit {
+    /// Instructions, every one, counted by callgrind.
+    #[default]
+    Instructions,
+    /// Samples that perf took, one in so many instructions.
+    InstructionSamples,
+    /// Samples that perf took, one in so much time on a processor.
+    TimeSamples,
+}
+
+impl ProfileUnit {
+    /// Its word in files.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Instructions => "instructions",
+            Self::InstructionSamples => "instruction_samples",
+            Self::TimeSamples => "time_samples",
+        }
+    }
+
+    /// The tool that counts in it.
+    pub fn by(self) -> &'static str {
+        if self.is_sampled() {
+            "perf"
+        } else {
+            "callgrind"
+        }
+    }
+
+    /// Its word in sentences, of several.
+    pub fn noun(self) -> &'static str {
+        if self.is_sampled() {
+            "samples"
+        } else {
+            "instructions"
+        }
+    }
+
+    /// Returns whether counts scatter, because not everything was counted.
+    pub fn is_sampled(self) -> bool {
+        self != Self::Instructions
+    }
+
+    /// Returns whether both sides differ by more than counts scatter: three standard deviations of
+    /// the difference of two counts of samples.
+    pub fn differ(self, [old, new]: [u64; 2]) -> bool {
+        let scatter = if self.is_sampled() {
+            3.0 * (old as f64 + new as f64).sqrt()
+        } else {
+            0.0
+        };
+        old.abs_diff(new) as f64 > scatter
+    }
+}
+
 /// Old and new, side by side: where the work changed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
@@ -64,6 +121,8 @@ pub struct Explanation {
     pub tool_version: String,
     /// What counted, such as `valgrind-3.19.0`.
     pub counter: String,
+    /// The unit of all counts.
+    pub unit: ProfileUnit,
     /// The race whose times stand beside the counts, where there is one: its file.
     pub run: Option<String>,
     /// The benchmarks, or the pair of commands.
@@ -81,7 +140,7 @@ pub struct ExplainedPair {
     pub names: [String; 2],
     /// What was counted.
     pub counted: Counted,
-    /// The instructions of both sides.
+    /// All that both sides executed.
     pub totals: [u64; 2],
     /// The change of wall time by a race, where there was one.
     pub wall: Option<WallChange>,
@@ -108,6 +167,11 @@ pub enum Counted {
         /// Iterations that it was asked for.
         iterations: u64,
     },
+    /// A whole worker that calls the function so often, in all its samples.
+    Worker {
+        /// Calls in all.
+        iterations: u64,
+    },
     /// A whole launch of an executable of a harness: no function has the benchmark's name.
     Launch {
         /// Iterations that it was asked for.
@@ -122,6 +186,7 @@ impl Counted {
             Self::Command => "command",
             Self::Sample { .. } => "sample",
             Self::BenchmarkFunction { .. } => "benchmark_function",
+            Self::Worker { .. } => "worker",
             Self::Launch { .. } => "launch",
         }
     }
@@ -132,6 +197,7 @@ impl Counted {
             Self::Command => None,
             Self::Sample { iterations }
             | Self::BenchmarkFunction { iterations }
+            | Self::Worker { iterations }
             | Self::Launch { iterations } => Some(iterations),
         }
     }
@@ -148,10 +214,10 @@ pub struct WallChange {
     pub verdict: Verdict,
 }
 
-/// The meaning of a change of instructions beside that of time.
+/// The meaning of a change of counts beside that of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finding {
-    /// Both sides execute the same number of instructions, and no time is known.
+    /// Both sides execute as much, and no time is known.
     SameWork,
     /// One executes more, and no time is known.
     OtherWork,
@@ -163,6 +229,8 @@ pub enum Finding {
     NotWork,
     /// Time changed against the work.
     AgainstWork,
+    /// Time changed, and samples are too few to tell if the work did.
+    Unclear,
     /// The work changed, and time is not known to have changed.
     NotSeenInTime,
     /// Neither is known to have changed.
@@ -179,6 +247,7 @@ impl Finding {
             Self::PartlyWork => "partly_work",
             Self::NotWork => "not_work",
             Self::AgainstWork => "against_work",
+            Self::Unclear => "unclear",
             Self::NotSeenInTime => "not_seen_in_time",
             Self::Nothing => "nothing",
         }
@@ -190,33 +259,43 @@ impl Finding {
 pub struct FunctionChange {
     /// The function.
     pub function: String,
-    /// Instructions of its own, with what was inlined into it.
+    /// The counts of its own, with what was inlined into it.
     pub own: [u64; 2],
-    /// Instructions of all it called besides.
+    /// Those of all it called besides.
     pub inclusive: [u64; 2],
     /// The part of its own that was inlined from other files, the greatest difference first.
     pub inlined: Vec<(String, [u64; 2])>,
 }
 
 impl FunctionChange {
-    /// Instructions of its own that it has more on the new side.
+    /// The counts of its own that it has more on the new side.
     pub fn difference(&self) -> i128 {
         i128::from(self.own[1]) - i128::from(self.own[0])
     }
 }
 
-/// A path of calls on both sides, with the instructions of its last function alone.
+/// A path of calls on both sides, with the counts of its last function alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StackChange {
     /// Functions, the outermost first.
     pub frames: Vec<String>,
-    /// The instructions of baseline and candidate.
+    /// The counts of baseline and candidate.
     pub counts: [u64; 2],
 }
 
 #[cfg(test)]
 mod tests {
-    use super::without_depth;
+    use super::{ProfileUnit, without_depth};
+
+    #[test]
+    fn instructions_differ_by_one_and_samples_by_more_than_they_scatter() {
+        assert!(ProfileUnit::Instructions.differ([100, 101]));
+        assert!(!ProfileUnit::Instructions.differ([100, 100]));
+        for unit in [ProfileUnit::InstructionSamples, ProfileUnit::TimeSamples] {
+            assert!(!unit.differ([0, 9]) && unit.differ([0, 10]));
+            assert!(!unit.differ([1000, 1136]) && unit.differ([1000, 1144]));
+        }
+    }
 
     #[test]
     fn a_function_is_the_same_at_any_depth() {

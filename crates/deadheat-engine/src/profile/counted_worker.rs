@@ -1,16 +1,17 @@
-//! A worker under callgrind, which is asked for samples and tells callgrind where each begins and
-//! ends.
+//! A worker under a profiler, which is asked for samples. It tells callgrind where each begins and
+//! ends; perf takes its samples of the whole worker.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use deadheat_model::WorkerCalls;
 
+use super::perf::Perf;
 use crate::clock::SampleClock;
 use crate::contender::START_UP;
 use crate::function_failure::FunctionError;
 use crate::interrupt::Interrupts;
 use crate::launch_folder::LaunchFolder;
-use crate::valgrind::{Dump, ProfileError, Valgrind, dumps_of_samples};
+use crate::valgrind::{Dump, ProfileError, Under, Valgrind, dumps_of_samples};
 use crate::worker::{
     BlockRequest, Patience, PrepareRequest, Problem, Reply, Request, WaitError, WorkerProcess,
     WorkerProgram, WorkerStart, await_all,
@@ -19,15 +20,45 @@ use crate::worker::{
 /// The beginning of the name that workers in Python give themselves.
 const IN_PYTHON: &str = "deadheat for Python";
 
-/// A worker that runs one contender of a benchmark under callgrind; killed when dropped.
+/// The profiler that a worker runs under.
+#[derive(Clone, Copy, Debug)]
+pub enum WorkerProfiler<'a> {
+    /// callgrind.
+    Callgrind(&'a Valgrind),
+    /// perf.
+    Perf(&'a Perf),
+}
+
+impl WorkerProfiler<'_> {
+    fn under(self) -> Under {
+        match self {
+            Self::Callgrind(_) => Under::Valgrind,
+            Self::Perf(_) => Under::Perf,
+        }
+    }
+
+    fn around_worker(self, program: &WorkerProgram, folder: &LaunchFolder) -> WorkerProgram {
+        match self {
+            Self::Callgrind(valgrind) => valgrind.around_worker(program, folder),
+            Self::Perf(perf) => perf.around_worker(program, folder),
+        }
+    }
+}
+
+/// Time that perf may take to write what it has of a worker that is gone.
+const WRITE: Duration = Duration::from_secs(60);
+
+/// A worker that runs one contender of a benchmark under a profiler; killed when dropped.
 #[derive(Debug)]
 pub struct CountedWorker<'a> {
-    valgrind: &'a Valgrind,
+    profiler: WorkerProfiler<'a>,
     worker: WorkerProcess,
     folder: LaunchFolder,
     program: String,
     patience: Option<Duration>,
     interrupts: &'a Interrupts,
+    /// Samples that the worker takes for a reply.
+    samples: u32,
     /// Dumps that were read already.
     read: usize,
 }
@@ -36,7 +67,7 @@ impl<'a> CountedWorker<'a> {
     /// Starts the worker and gets its benchmark ready. `patience` is how long making an input and
     /// taking a sample may take, each for itself.
     pub fn start(
-        valgrind: &'a Valgrind,
+        profiler: WorkerProfiler<'a>,
         calls: &WorkerCalls,
         patience: Option<Duration>,
         interrupts: &'a Interrupts,
@@ -49,7 +80,7 @@ impl<'a> CountedWorker<'a> {
             directory: calls.program.directory.clone(),
             shown: false,
         };
-        let wrapped = valgrind.around_worker(&plain, &folder);
+        let wrapped = profiler.around_worker(&plain, &folder);
         let worker = WorkerProcess::start(WorkerStart {
             program: &wrapped,
             variant: None,
@@ -63,16 +94,18 @@ impl<'a> CountedWorker<'a> {
         });
         let worker = worker.map_err(|cause| ProfileError::Worker {
             program: program.clone(),
+            under: profiler.under(),
             cause,
             stderr_tail: None,
         })?;
         let mut counted = Self {
-            valgrind,
+            profiler,
             worker,
             folder,
             program,
             patience,
             interrupts,
+            samples: 2,
             read: 0,
         };
         match counted.reply(counted.patience.map(|patience| patience.max(START_UP)))? {
@@ -90,7 +123,7 @@ impl<'a> CountedWorker<'a> {
             cpu_overhead_ns: 0.0,
             heap_bytes: 0,
             stack_bytes: 0,
-            callgrind: true,
+            callgrind: matches!(profiler, WorkerProfiler::Callgrind(_)),
         };
         match counted.ask(&Request::Prepare(prepare))? {
             Reply::Prepared { .. } => Ok(counted),
@@ -109,10 +142,7 @@ impl<'a> CountedWorker<'a> {
             unrecorded: 1,
             unrecorded_iterations: 1,
         };
-        match self.ask(&Request::Block(block))? {
-            Reply::Block { .. } => {}
-            other => return Err(self.unexpected(&other)),
-        }
+        self.block(block)?;
         let mut dumps = dumps_of_samples(&self.folder)?;
         let written = dumps.len().saturating_sub(self.read);
         self.read = dumps.len();
@@ -124,9 +154,47 @@ impl<'a> CountedWorker<'a> {
         }
     }
 
+    /// Calls the contender so many times in each of so many samples, and returns the time that all
+    /// took, making inputs and checking outputs included.
+    pub fn calls(
+        &mut self,
+        seed: u64,
+        iterations: u64,
+        samples: u32,
+    ) -> Result<Duration, ProfileError> {
+        let since = Instant::now();
+        self.block(BlockRequest {
+            seed,
+            iterations,
+            turns: vec![Some(0); samples as usize],
+            unrecorded: 0,
+            unrecorded_iterations: 1,
+        })?;
+        Ok(since.elapsed())
+    }
+
+    /// Lets the worker go, and returns what perf prints of it; nothing under another profiler.
+    pub fn sampled(mut self) -> Result<Option<Dump>, ProfileError> {
+        let WorkerProfiler::Perf(perf) = self.profiler else {
+            return Ok(None);
+        };
+        if !self.worker.leaves_within(WRITE) {
+            return Err(self.failed(FunctionError::TimedOut(WRITE)));
+        }
+        perf.printed(&self.folder, self.interrupts).map(Some)
+    }
+
     /// Lets the worker go and waits until it is gone.
     pub fn leave(self) {
         self.worker.leave();
+    }
+
+    fn block(&mut self, block: BlockRequest) -> Result<(), ProfileError> {
+        self.samples = block.turns.len() as u32;
+        match self.ask(&Request::Block(block))? {
+            Reply::Block { .. } => Ok(()),
+            other => Err(self.unexpected(&other)),
+        }
     }
 
     fn ask(&mut self, request: &Request) -> Result<Reply, ProfileError> {
@@ -137,7 +205,7 @@ impl<'a> CountedWorker<'a> {
     fn reply(&mut self, each: Option<Duration>) -> Result<Reply, ProfileError> {
         let patience = Patience {
             each,
-            samples: 2,
+            samples: self.samples,
             whatever_is_noted: false,
         };
         let workers = &mut [&mut self.worker];
@@ -153,15 +221,23 @@ impl<'a> CountedWorker<'a> {
 
     fn failed(&self, cause: FunctionError) -> ProfileError {
         let program = &self.program;
-        let unknown = self.valgrind.unknown_instruction(program, &self.folder);
+        let unknown = match self.profiler {
+            WorkerProfiler::Callgrind(valgrind) => {
+                valgrind.unknown_instruction(program, &self.folder)
+            }
+            WorkerProfiler::Perf(_) => None,
+        };
+        let under = self.profiler.under();
         match (unknown, cause) {
             (Some(unknown), _) => unknown,
             (None, FunctionError::TimedOut(patience)) => ProfileError::TimedOut {
                 program: program.clone(),
+                under,
                 patience,
             },
             (None, cause) => ProfileError::Worker {
                 program: program.clone(),
+                under,
                 cause,
                 stderr_tail: self.worker.stderr_tail.message(),
             },

@@ -1,10 +1,11 @@
-//! A launch of an executable of Google Benchmark under callgrind, for one benchmark.
+//! A launch of an executable of Google Benchmark under a profiler, for one benchmark.
 
 use std::process::Stdio;
 use std::time::Duration;
 
 use deadheat_model::{ExitPolicy, HarnessCalls};
 
+use super::perf::Perf;
 use crate::contender::{VARIABLES, filter, startable};
 use crate::interrupt::Interrupts;
 use crate::valgrind::{Collect, Counted, Dump, ProfileError, Valgrind};
@@ -18,6 +19,72 @@ pub enum LaunchLength {
     Shortest,
 }
 
+/// The words of a launch.
+struct Launch {
+    program: String,
+    arguments: Vec<String>,
+}
+
+impl Launch {
+    fn of(calls: &HarnessCalls, iterations: LaunchLength) -> Self {
+        let length = match iterations {
+            LaunchLength::Iterations(count) => format!("{count}x"),
+            LaunchLength::Shortest => "0.000000001".to_owned(),
+        };
+        let mut arguments = calls.program.arguments.clone();
+        arguments.extend([
+            format!("--benchmark_filter={}", filter(&calls.benchmark)),
+            "--benchmark_repetitions=1".to_owned(),
+            format!("--benchmark_min_time={length}"),
+        ]);
+        let program = startable(&calls.program.executable);
+        Self {
+            program: program.to_string_lossy().into_owned(),
+            arguments,
+        }
+    }
+
+    fn counted<'a>(&'a self, calls: &'a HarnessCalls, patience: Option<Duration>) -> Counted<'a> {
+        Counted {
+            program: &self.program,
+            arguments: &self.arguments,
+            directory: calls.program.directory.as_deref(),
+            hidden: &VARIABLES,
+            stdin: Stdio::null(),
+            patience,
+            policy: &ExitPolicy::ZeroOnly,
+        }
+    }
+}
+
+impl Perf {
+    /// Launches an executable of Google Benchmark for one benchmark and so many iterations, and
+    /// returns the instructions, or the nanoseconds on processors, of the launch.
+    pub fn measure_launch(
+        &self,
+        calls: &HarnessCalls,
+        iterations: u64,
+        patience: Option<Duration>,
+        interrupts: &Interrupts,
+    ) -> Result<u64, ProfileError> {
+        let launch = Launch::of(calls, LaunchLength::Iterations(iterations));
+        self.measure(launch.counted(calls, patience), interrupts)
+    }
+
+    /// Launches it once more, and returns the samples of the launch, one in each period.
+    pub fn sample_launch(
+        &self,
+        calls: &HarnessCalls,
+        iterations: u64,
+        period: u64,
+        patience: Option<Duration>,
+        interrupts: &Interrupts,
+    ) -> Result<Dump, ProfileError> {
+        let launch = Launch::of(calls, LaunchLength::Iterations(iterations));
+        self.sample(launch.counted(calls, patience), period, interrupts)
+    }
+}
+
 impl Valgrind {
     /// Launches an executable of Google Benchmark for one benchmark and so many iterations. Only what
     /// runs below the benchmark's function is counted if `below` it.
@@ -29,26 +96,8 @@ impl Valgrind {
         patience: Option<Duration>,
         interrupts: &Interrupts,
     ) -> Result<Vec<Dump>, ProfileError> {
-        let program = startable(&calls.program.executable);
-        let length = match iterations {
-            LaunchLength::Iterations(count) => format!("{count}x"),
-            LaunchLength::Shortest => "0.000000001".to_owned(),
-        };
-        let mut arguments = calls.program.arguments.clone();
-        arguments.extend([
-            format!("--benchmark_filter={}", filter(&calls.benchmark)),
-            "--benchmark_repetitions=1".to_owned(),
-            format!("--benchmark_min_time={length}"),
-        ]);
-        let counted = Counted {
-            program: &program.to_string_lossy(),
-            arguments: &arguments,
-            directory: calls.program.directory.as_deref(),
-            hidden: &VARIABLES,
-            stdin: Stdio::null(),
-            patience,
-            policy: &ExitPolicy::ZeroOnly,
-        };
+        let launch = Launch::of(calls, iterations);
+        let counted = launch.counted(calls, patience);
         let functions = functions_of(&calls.benchmark);
         let collect = if below {
             Collect::Below(&functions)

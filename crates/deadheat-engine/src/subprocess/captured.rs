@@ -80,6 +80,9 @@ pub(crate) enum Answer {
         there: PipeWriter,
         shown: bool,
     },
+    /// On its standard output, which goes into a file and is not read here.
+    #[cfg(feature = "commands")]
+    Filed(Stdio),
 }
 
 /// Starts a process on these cores, whatever core deadheat has settled on, and
@@ -92,10 +95,13 @@ pub(crate) fn run_captured(
     patience: Option<Duration>,
     interrupts: &Interrupts,
 ) -> Result<Captured, Interrupted> {
-    let (answers, there, shown): (Option<PipeReader>, Option<PipeWriter>, bool) = match answer {
-        Answer::Printed => (None, None, false),
+    type Streams = (Option<PipeReader>, Option<PipeWriter>, bool, Option<Stdio>);
+    let (answers, there, shown, file): Streams = match answer {
+        Answer::Printed => (None, None, false, None),
         #[cfg(feature = "commands")]
-        Answer::Piped { here, there, shown } => (Some(here), Some(there), shown),
+        Answer::Filed(file) => (None, None, false, Some(file)),
+        #[cfg(feature = "commands")]
+        Answer::Piped { here, there, shown } => (Some(here), Some(there), shown, None),
     };
     let printed = match (&answers, shown) {
         (None, _) => Stdio::piped(),
@@ -106,7 +112,9 @@ pub(crate) fn run_captured(
             .try_clone_to_owned()
             .map_or_else(|_| Stdio::null(), Stdio::from),
     };
-    command.stdout(printed).stderr(Stdio::piped());
+    command
+        .stdout(file.unwrap_or(printed))
+        .stderr(Stdio::piped());
     let mut process = match start(&mut command, cores, interrupts) {
         Ok(process) => process,
         Err(error) => {

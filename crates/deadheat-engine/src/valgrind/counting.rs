@@ -1,19 +1,20 @@
 //! Valgrind as it is found here, whole commands under it, and what it writes.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use deadheat_model::{CommandLine, ExitPolicy};
+use deadheat_model::CommandLine;
 
-use super::command::{Counted, run, stdin};
-use super::error::{ProfileError, killed_by};
+use super::command::{Counted, checked, run};
+use super::error::{ProfileError, Under};
+use super::words::COUNTS;
 use crate::executable::find_executable;
 use crate::function_failure::FunctionError;
 use crate::interrupt::Interrupts;
 use crate::launch_folder::LaunchFolder;
-use crate::subprocess::{Answer, Captured, Ending, run_captured};
+use crate::subprocess::{Answer, run_captured};
 use crate::worker::WorkerProgram;
 
 /// Bytes of what callgrind writes for one process at most.
@@ -40,45 +41,9 @@ pub struct Valgrind {
     version: String,
 }
 
-/// The argument by which Valgrind counts, the first one of a command that is counted.
-const COUNTS: &str = "--tool=callgrind";
-
 /// Functions that make a copy of the process, which would count as its own what was counted before:
 /// that is written down first, and begins anew in both.
 const FORKS: [&str; 4] = ["fork", "_Fork", "__libc_fork", "vfork"];
-
-/// A pattern for the number of instructions in what Valgrind says at its end.
-pub const COUNTED_PATTERN: &str = r"==\d+== Collected : (\d+)";
-
-/// The words of a command under Valgrind, which says on standard output how many instructions that
-/// has executed: by itself, and not by what it starts.
-pub fn counted_words(valgrind: &Path, words: &[String]) -> Vec<String> {
-    let options = [
-        COUNTS,
-        "--callgrind-out-file=/dev/null",
-        "--log-fd=1",
-        "--child-silent-after-fork=yes",
-    ];
-    let valgrind = valgrind.display().to_string();
-    let options = options.iter().map(|option| (*option).to_owned());
-    let words = words.iter().cloned();
-    [valgrind].into_iter().chain(options).chain(words).collect()
-}
-
-/// Returns whether these are such words.
-pub(crate) fn is_counted(words: &[String]) -> bool {
-    words.get(1).is_some_and(|word| word == COUNTS)
-}
-
-/// The words of a command without those of Valgrind, where a race had it counted.
-fn without_valgrind(words: &[String]) -> &[String] {
-    let added = counted_words(Path::new(""), &[]).len();
-    if is_counted(words) {
-        &words[added.min(words.len())..]
-    } else {
-        words
-    }
-}
 
 /// What callgrind wrote once: the counts of a process, or of a sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,7 +74,11 @@ impl Valgrind {
         let said = run_captured(command, Answer::Printed, None, Some(VERSION), interrupts)?;
         if let Some(ended) = said.problem() {
             let program = program.display().to_string();
-            return Err(ProfileError::Failed { program, ended });
+            return Err(ProfileError::Failed {
+                program,
+                under: None,
+                ended,
+            });
         }
         let version = String::from_utf8_lossy(&said.output).trim().to_owned();
         Ok(Self { program, version })
@@ -173,19 +142,10 @@ impl Valgrind {
         line: &CommandLine,
         interrupts: &Interrupts,
     ) -> Result<Vec<Dump>, ProfileError> {
-        let Some((program, arguments)) = without_valgrind(&line.words).split_first() else {
-            return Ok(Vec::new());
-        };
-        let counted = Counted {
-            program,
-            arguments,
-            directory: None,
-            hidden: &[],
-            stdin: stdin(&line.input)?,
-            patience: line.timeout,
-            policy: &line.exit_policy,
-        };
-        self.count(counted, Collect::Everything, interrupts)
+        match Counted::of_command(line)? {
+            Some(counted) => self.count(counted, Collect::Everything, interrupts),
+            None => Ok(Vec::new()),
+        }
     }
 
     /// Runs a program once, and returns what callgrind wrote of it.
@@ -202,56 +162,13 @@ impl Valgrind {
         let program = counted.program;
         counted.hand_to(&mut command)?;
         let captured = run(command, patience, interrupts)?;
-        self.checked(program, &captured, policy, &folder)?;
-        dumps(&folder, |_| true)
-    }
-
-    /// Runs a hook, which is not counted.
-    pub fn run_hook(&self, words: &[String], interrupts: &Interrupts) -> Result<(), ProfileError> {
-        let Some((program, arguments)) = words.split_first() else {
-            return Ok(());
-        };
-        let mut command = Command::new(program);
-        command.args(arguments).stdin(Stdio::null());
-        match run(command, None, interrupts)?.problem() {
-            None => Ok(()),
-            Some(ended) => Err(ProfileError::Failed {
-                program: words.join(" "),
-                ended,
-            }),
-        }
-    }
-
-    /// Returns why a program that was counted did not do its work.
-    fn checked(
-        &self,
-        program: &str,
-        captured: &Captured,
-        policy: &ExitPolicy,
-        folder: &LaunchFolder,
-    ) -> Result<(), ProfileError> {
-        let Some(ending) = &captured.ending else {
-            return Ok(());
-        };
-        if let Some(unknown) = self.unknown_instruction(program, folder) {
+        let ended_well = captured.ending.is_none();
+        let unknown = (!ended_well).then(|| self.unknown_instruction(program, &folder));
+        if let Some(unknown) = unknown.flatten() {
             return Err(unknown);
         }
-        let program = program.to_owned();
-        Err(match ending {
-            Ending::Exited(code) if policy.accepts(*code) => return Ok(()),
-            Ending::Silent(patience) => ProfileError::TimedOut {
-                program,
-                patience: *patience,
-            },
-            Ending::Signalled(signal) => ProfileError::Failed {
-                program,
-                ended: killed_by(*signal),
-            },
-            _ => ProfileError::Failed {
-                program,
-                ended: captured.problem().unwrap_or_default(),
-            },
-        })
+        checked(program, Under::Valgrind, &captured, policy)?;
+        dumps(&folder, |_| true)
     }
 
     /// The error that Valgrind does not know an instruction, where it said so.
@@ -311,20 +228,4 @@ pub(crate) fn instructions_of_samples(
 /// The dumps of samples in the folder, in the order in which these were taken.
 pub(crate) fn dumps_of_samples(folder: &LaunchFolder) -> Result<Vec<Dump>, ProfileError> {
     dumps(folder, |text| text.contains(OF_A_SAMPLE))
-}
-
-#[cfg(test)]
-mod tests {
-    use std::path::Path;
-
-    use super::{counted_words, without_valgrind};
-
-    #[test]
-    fn a_command_that_was_counted_is_the_same_without_valgrind() {
-        let words = ["./a", "7"].map(str::to_owned);
-        let counted = counted_words(Path::new("/bin/valgrind"), &words);
-        assert_eq!(counted[0], "/bin/valgrind");
-        assert_eq!(without_valgrind(&counted), words);
-        assert_eq!(without_valgrind(&words), words);
-    }
 }

@@ -7,16 +7,51 @@ use std::time::Duration;
 use crate::function_failure::FunctionError;
 use crate::interrupt::{Interrupted, signal_name};
 
-/// A program could not be counted by callgrind.
+/// The profiler that a program runs under.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Under {
+    /// Valgrind, whose callgrind counts.
+    Valgrind,
+    /// perf.
+    Perf,
+}
+
+impl fmt::Display for Under {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Valgrind => "valgrind",
+            Self::Perf => "perf",
+        })
+    }
+}
+
+/// A program could not be counted by callgrind, or sampled by perf.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ProfileError {
     /// There is no Valgrind in `PATH`.
     NoValgrind,
+    /// There is no perf in `PATH`.
+    NoPerf,
+    /// perf may take no samples here.
+    NoSamples {
+        /// The reason, in words.
+        reason: String,
+    },
+    /// perf cannot take samples of such programs of the same length on both sides.
+    NoLength {
+        /// The program.
+        program: String,
+    },
     /// There is no such program.
     NoProgram {
         /// Its name.
         program: String,
+    },
+    /// There is no folder for the program to run in.
+    NoFolder {
+        /// The folder.
+        folder: String,
     },
     /// Valgrind does not know an instruction of the program.
     UnknownInstruction {
@@ -31,6 +66,8 @@ pub enum ProfileError {
     Failed {
         /// The program.
         program: String,
+        /// The profiler that it ran under; `None` where it was not profiled.
+        under: Option<Under>,
         /// Its end, in words, and the end of its standard error.
         ended: String,
     },
@@ -38,6 +75,8 @@ pub enum ProfileError {
     TimedOut {
         /// The program.
         program: String,
+        /// The profiler that it ran under.
+        under: Under,
         /// The time that it had.
         patience: Duration,
     },
@@ -45,6 +84,8 @@ pub enum ProfileError {
     Worker {
         /// The program.
         program: String,
+        /// The profiler that it ran under.
+        under: Under,
         /// The problem with it.
         cause: FunctionError,
         /// The end of its standard error, in one line.
@@ -67,7 +108,7 @@ pub enum ProfileError {
         /// The cause.
         error: io::Error,
     },
-    /// The folder for what callgrind writes cannot be made or read.
+    /// The folder for what a profiler writes cannot be made or read.
     Folder(io::Error),
     /// A signal asked deadheat to stop.
     Interrupted,
@@ -78,11 +119,26 @@ impl fmt::Display for ProfileError {
         match self {
             Self::NoValgrind => f.write_str(
                 "there is no valgrind here, which counts the instructions; install it (the package \
-                 is called valgrind)",
+                 is called valgrind), or perf (linux-perf) where the machine has hardware counters",
+            ),
+            Self::NoPerf => f.write_str(
+                "there is no perf here that could be started; install it (the package is called \
+                 linux-perf, or linux-tools on Ubuntu), or have callgrind count (--by callgrind)",
+            ),
+            Self::NoSamples { reason } => write!(
+                f,
+                "perf can take no samples here ({reason}); callgrind counts without (--by callgrind)"
+            ),
+            Self::NoLength { program } => write!(
+                f,
+                "'{program}' cannot be told how many iterations to make, as releases of Google \
+                 Benchmark before 1.8, and samples of two lengths say nothing; callgrind counts a \
+                 single one (--by callgrind)"
             ),
             Self::NoProgram { program } => {
                 write!(f, "there is no program '{program}' that could be started")
             }
+            Self::NoFolder { folder } => write!(f, "there is no folder '{folder}' to run in"),
             Self::UnknownInstruction {
                 program,
                 bytes,
@@ -97,19 +153,38 @@ impl fmt::Display for ProfileError {
                     bytes.unwrap_or_default()
                 )
             }
-            Self::Failed { program, ended } => write!(f, "'{program}' under valgrind {ended}"),
-            Self::TimedOut { program, patience } => write!(
-                f,
-                "'{program}' under valgrind did not come back within {patience:?} (--timeout) and was \
-                 killed; it is some fifty times slower there"
-            ),
+            Self::Failed {
+                program,
+                under,
+                ended,
+            } => match under {
+                Some(under) => write!(f, "'{program}' under {under} {ended}"),
+                None => write!(f, "'{program}' {ended}"),
+            },
+            Self::TimedOut {
+                program,
+                under,
+                patience,
+            } => {
+                let slower = if *under == Under::Valgrind {
+                    "; it is some fifty times slower there"
+                } else {
+                    ""
+                };
+                write!(
+                    f,
+                    "'{program}' under {under} did not come back within {patience:?} (--timeout) and \
+                     was killed{slower}"
+                )
+            }
             Self::Worker {
                 program,
+                under,
                 cause,
                 stderr_tail,
             } => write!(
                 f,
-                "'{program}' under valgrind {cause}{}",
+                "'{program}' under {under} {cause}{}",
                 cause.with_last_words(stderr_tail.as_deref())
             ),
             Self::NoMarks { program } => write!(
@@ -119,13 +194,13 @@ impl fmt::Display for ProfileError {
             ),
             Self::Interpreted { program } => write!(
                 f,
-                "'{program}' is a worker in Python: callgrind would count the instructions of the \
-                 interpreter and name its functions, not yours; Python's own profilers name yours"
+                "'{program}' is a worker in Python: a profile would name the functions of the \
+                 interpreter, not yours; Python's own profilers name yours"
             ),
             Self::Input { file, error } => write!(f, "cannot read {file}: {error}"),
             Self::Folder(error) => write!(
                 f,
-                "the folder for what callgrind writes cannot be used: {error}"
+                "the folder for what the profiler writes cannot be used: {error}"
             ),
             Self::Interrupted => f.write_str("interrupted"),
         }
@@ -152,13 +227,19 @@ impl ProfileError {
     pub fn is_of_a_contender(&self) -> bool {
         !matches!(
             self,
-            Self::NoValgrind | Self::Folder(_) | Self::Interrupted | Self::Interpreted { .. }
+            Self::NoValgrind
+                | Self::NoPerf
+                | Self::NoSamples { .. }
+                | Self::NoLength { .. }
+                | Self::Folder(_)
+                | Self::Interrupted
+                | Self::Interpreted { .. }
         )
     }
 
     /// Returns whether what was asked for cannot be done anywhere.
     pub fn is_of_the_plan(&self) -> bool {
-        matches!(self, Self::Interpreted { .. })
+        matches!(self, Self::Interpreted { .. } | Self::NoLength { .. })
     }
 }
 

@@ -309,6 +309,13 @@ impl WorkerProcess {
         }
     }
 
+    /// Lets the worker go and waits until it is gone, for so long at most; returns whether it is.
+    #[cfg(feature = "commands")]
+    pub(crate) fn leaves_within(&mut self, time: Duration) -> bool {
+        self.dismiss();
+        self.process.ended_within(time).is_some()
+    }
+
     /// Lets the worker go and waits until it is gone.
     pub(crate) fn leave(mut self) {
         self.dismiss();

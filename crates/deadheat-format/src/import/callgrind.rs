@@ -251,7 +251,7 @@ fn added(sum: u64, count: u64) -> Result<u64, String> {
 }
 
 /// The beginning of a word, for a message.
-fn shown(word: &str) -> String {
+pub(super) fn shown(word: &str) -> String {
     word.chars().take(40).collect()
 }
 
@@ -259,7 +259,7 @@ fn shown(word: &str) -> String {
 /// number that LLVM gives to a copy. One without a name is called after the file of its object, with its
 /// address as if that were the depth of a recursion, and so is
 /// `(below main)`, which callgrind calls several functions.
-fn function(name: &str, object: &str) -> String {
+pub(super) fn function(name: &str, object: &str) -> String {
     // The depth of a recursion comes last.
     let plain = without_depth(name);
     let depth = &name[plain.len()..];
@@ -291,7 +291,7 @@ fn function(name: &str, object: &str) -> String {
 }
 
 /// The last part of a path.
-fn base(path: &str) -> &str {
+pub(super) fn base(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
 }
 

@@ -4,6 +4,8 @@
 mod callgrind;
 #[cfg(feature = "csv")]
 mod csv;
+#[cfg(feature = "profiles")]
+mod perf;
 #[cfg(feature = "csv")]
 mod recording;
 #[cfg(feature = "saved")]
@@ -13,6 +15,8 @@ mod saved;
 pub use callgrind::read_callgrind;
 #[cfg(feature = "csv")]
 pub use csv::read_csv_from;
+#[cfg(feature = "profiles")]
+pub use perf::read_perf_script;
 #[cfg(feature = "csv")]
 pub use recording::RecordingPlan;
 #[cfg(feature = "saved")]

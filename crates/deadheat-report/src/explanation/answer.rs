@@ -2,7 +2,7 @@
 //! whose own instructions differ.
 
 use deadheat_model::{
-    Counted, ExplainedPair, Explanation, Finding, FunctionChange, Verdict, WallChange,
+    Counted, ExplainedPair, Explanation, Finding, FunctionChange, ProfileUnit, Verdict, WallChange,
 };
 
 use crate::document::{Block, Content, Kind, Note, Row, Severity, Table, Tone};
@@ -57,7 +57,7 @@ fn answer(explanation: &Explanation, top: usize, glyphs: Glyphs) -> Vec<Block<'s
     let mut blocks = Vec::new();
     for pair in &explanation.pairs {
         blocks.push(Block::of(Content::Heading(2, title(pair, glyphs))));
-        blocks.extend(pair_of(pair, top, glyphs));
+        blocks.extend(pair_of(pair, explanation.unit, top, glyphs));
     }
     blocks.extend(Block::notes(notes(explanation, glyphs)));
     blocks
@@ -78,15 +78,20 @@ fn names(pair: &ExplainedPair, glyphs: Glyphs) -> [String; 2] {
 }
 
 /// The sentence, the table, and what the table leaves out.
-pub(super) fn pair_of(pair: &ExplainedPair, top: usize, glyphs: Glyphs) -> Vec<Block<'static>> {
+pub(super) fn pair_of(
+    pair: &ExplainedPair,
+    unit: ProfileUnit,
+    top: usize,
+    glyphs: Glyphs,
+) -> Vec<Block<'static>> {
     let mut blocks = vec![
-        Block::paragraph(verdict(pair, glyphs)),
-        Block::paragraph(what_was_counted(pair, glyphs)).tight(),
+        Block::paragraph(verdict(pair, unit, glyphs)),
+        Block::paragraph(what_was_counted(pair, unit, glyphs)).tight(),
     ];
-    let differ = pair.functions.iter().filter(|one| one.difference() != 0);
+    let differ = pair.functions.iter().filter(|one| unit.differ(one.own));
     let differ: Vec<&FunctionChange> = differ.collect();
     if !differ.is_empty() {
-        blocks.push(Block::table(table(pair, &differ, top, glyphs)));
+        blocks.push(Block::table(table(pair, unit, &differ, top, glyphs)));
     }
     let more = differ.get(top..).unwrap_or_default();
     let same = pair.functions.len() - differ.len();
@@ -104,10 +109,13 @@ pub(super) fn pair_of(pair: &ExplainedPair, top: usize, glyphs: Glyphs) -> Vec<B
         ));
     }
     if same > 0 {
-        let some = counted(same as u64, "function executes", "functions execute");
-        rest.push(format!(
-            "{some} the same number of instructions on both sides"
-        ));
+        rest.push(if unit.is_sampled() {
+            let some = counted(same as u64, "function differs", "functions differ");
+            format!("{some} by no more than samples scatter")
+        } else {
+            let some = counted(same as u64, "function executes", "functions execute");
+            format!("{some} the same number of instructions on both sides")
+        });
     }
     if !rest.is_empty() {
         blocks.push(Block::indented(format!("{}.", rest.join("; "))));
@@ -115,15 +123,17 @@ pub(super) fn pair_of(pair: &ExplainedPair, top: usize, glyphs: Glyphs) -> Vec<B
     blocks
 }
 
-/// What the instructions say beside the time.
-pub(super) fn verdict(pair: &ExplainedPair, glyphs: Glyphs) -> String {
+/// What the counts say beside the time.
+pub(super) fn verdict(pair: &ExplainedPair, unit: ProfileUnit, glyphs: Glyphs) -> String {
     let [old, new] = pair.totals;
+    let noun = unit.noun();
     let work = match old.abs_diff(new) {
-        0 => "instructions the same".to_owned(),
+        0 => format!("{noun} the same"),
+        _ if !unit.differ(pair.totals) => format!("{noun} the same but for their scatter"),
         few if old > 0 && (few as f64) < HARDLY * old as f64 => {
-            format!("instructions the same but for {}", grouped(few.into()))
+            format!("{noun} the same but for {}", grouped(few.into()))
         }
-        _ => format!("instructions {}", change(pair.totals, glyphs)),
+        _ => format!("{noun} {}", change(pair.totals, glyphs)),
     };
     let time = pair.wall.as_ref().map(|wall| wall_of(wall, glyphs));
     let time = time.unwrap_or_default();
@@ -136,22 +146,37 @@ pub(super) fn verdict(pair: &ExplainedPair, glyphs: Glyphs) -> String {
     } else {
         "takes less time"
     };
+    // Samples of a clock are time on a processor, and what else there is to it is waiting.
+    let (what, else_where) = if unit == ProfileUnit::TimeSamples {
+        ("time on processors", "what waits")
+    } else {
+        ("work", "memory and branches")
+    };
     match pair.finding {
         Finding::SameWork => format!("{work}."),
-        Finding::OtherWork => format!("{work}: {more} work, in the functions below."),
-        Finding::Work => format!("{time}, {work}: {more} work, in the functions below."),
+        Finding::OtherWork => format!("{work}: {more} {what}, in the functions below."),
+        Finding::Work => format!("{time}, {work}: {more} {what}, in the functions below."),
         Finding::PartlyWork => format!(
-            "{time}, {work}: {more} work is a part of it; look at memory and branches for the rest."
+            "{time}, {work}: {more} {what} is a part of it; look at {else_where} for the rest."
         ),
         Finding::NotWork => format!(
-            "{time}, {work}: look at memory and branches, not at {} work.",
+            "{time}, {work}: look at {else_where}, not at {} {what}.",
             if slower { "more" } else { "less" }
         ),
         Finding::AgainstWork => format!(
-            "{time}, {work}: {more} work, which {takes}; look at memory and branches, and at what waits."
+            "{time}, {work}: {more} {what}, which {takes}; look at {}.",
+            if unit == ProfileUnit::TimeSamples {
+                "what waits, and at what runs at the same time"
+            } else {
+                "memory and branches, and at what waits"
+            }
+        ),
+        Finding::Unclear => format!(
+            "{time}, {work}: too few samples to tell the cause; explain a longer run, or count every \
+             instruction (--by callgrind)."
         ),
         Finding::NotSeenInTime => {
-            format!("{time}, {work}: the work changed, and no change of time is proven.")
+            format!("{time}, {work}: the {what} changed, and no change of time is proven.")
         }
         Finding::Nothing => format!("{time}, {work}."),
     }
@@ -185,7 +210,7 @@ fn change(counts: [u64; 2], glyphs: Glyphs) -> String {
 }
 
 /// What was counted, and of how much on either side.
-fn what_was_counted(pair: &ExplainedPair, glyphs: Glyphs) -> String {
+fn what_was_counted(pair: &ExplainedPair, unit: ProfileUnit, glyphs: Glyphs) -> String {
     let [old, new] = names(pair, glyphs);
     let [a, b] = pair.totals.map(|total| grouped(total.into()));
     let of = match pair.counted {
@@ -197,16 +222,21 @@ fn what_was_counted(pair: &ExplainedPair, glyphs: Glyphs) -> String {
             "in {} and the set-up in the benchmark's function",
             counted(iterations, "iteration", "iterations")
         ),
+        Counted::Worker { iterations } => format!(
+            "in a whole worker that makes {}, set-up included",
+            counted(iterations, "call", "calls")
+        ),
         Counted::Launch { iterations } => format!(
             "in a whole launch for {}, set-up and report included",
             counted(iterations, "iteration", "iterations")
         ),
     };
-    format!("{a} instructions of {old}, {b} of {new}, {of}.")
+    format!("{a} {} of {old}, {b} of {new}, {of}.", unit.noun())
 }
 
 fn table(
     pair: &ExplainedPair,
+    unit: ProfileUnit,
     differ: &[&FunctionChange],
     top: usize,
     glyphs: Glyphs,
@@ -222,7 +252,11 @@ fn table(
         "of all".to_owned(),
     ];
     let mut table = Table::new(Kind::Name, heads);
-    table.caption = "Instructions that functions execute themselves".to_owned();
+    table.caption = if unit.is_sampled() {
+        "Samples of functions themselves".to_owned()
+    } else {
+        "Instructions that functions execute themselves".to_owned()
+    };
     let whole = pair.totals[0].max(1);
     for change in differ.iter().take(top) {
         let name = shown(&change.function, FUNCTION, glyphs);
@@ -276,10 +310,21 @@ fn signed(difference: i128, glyphs: Glyphs) -> String {
 
 /// How the counts were taken, and what is left out.
 pub(super) fn notes(explanation: &Explanation, glyphs: Glyphs) -> Vec<Note> {
-    let mut texts = vec![format!(
-        "counted by callgrind ({}), which counts every instruction and no time",
-        shown(&explanation.counter, NAME, glyphs)
-    )];
+    let counter = shown(&explanation.counter, NAME, glyphs);
+    let scatter =
+        "a difference is told where it is more than three times what two such counts scatter";
+    let mut texts = vec![match explanation.unit {
+        ProfileUnit::Instructions => {
+            format!("counted by callgrind ({counter}), which counts every instruction and no time")
+        }
+        ProfileUnit::InstructionSamples => {
+            format!("sampled by perf ({counter}), one sample in so many instructions; {scatter}")
+        }
+        ProfileUnit::TimeSamples => format!(
+            "sampled by perf ({counter}) by the clock, since this machine lets no instructions be \
+             counted: samples are time on a processor, and no instructions; {scatter}"
+        ),
+    }];
     texts.push(match &explanation.run {
         Some(run) => format!("wall time by the race in {}", shown(run, FUNCTION, glyphs)),
         None => {

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
-use deadheat_model::{FunctionChange, StackChange};
+use deadheat_model::{FunctionChange, ProfileUnit, StackChange};
 
 use super::answer::grouped;
 use crate::names::{escape, shorten};
@@ -54,10 +54,15 @@ struct Drawing<'a> {
     largest: f64,
     /// Rows, the outermost functions in the last.
     rows: usize,
+    unit: ProfileUnit,
 }
 
 /// Draws the graph; `None` where the candidate executes nothing.
-pub(super) fn flame_graph(stacks: &[StackChange], functions: &[FunctionChange]) -> Option<String> {
+pub(super) fn flame_graph(
+    stacks: &[StackChange],
+    functions: &[FunctionChange],
+    unit: ProfileUnit,
+) -> Option<String> {
     let root = Node::of(stacks);
     let total = root.whole;
     if total == 0 {
@@ -69,6 +74,7 @@ pub(super) fn flame_graph(stacks: &[StackChange], functions: &[FunctionChange]) 
         functions: functions.iter().map(|one| (&*one.function, one)).collect(),
         largest: differences.max().unwrap_or_default().max(1) as f64,
         rows: 0,
+        unit,
     };
     drawing.rows = drawing.depth(&root);
     let height = drawing.rows as f64 * ROW;
@@ -136,13 +142,16 @@ impl Drawing<'_> {
         let [old, new] = self.own(caller, name);
         let name = escape(name, GLYPHS);
         let y = (self.rows - row) as f64 * ROW;
-        let difference = i128::from(new) - i128::from(old);
+        let differ = self.unit.differ([old, new]);
+        let difference = i128::from(differ) * (i128::from(new) - i128::from(old));
         let more = difference as f64 / self.largest;
         let title = format!(
-            "{name}: {} instructions here, with all it calls; {} of its own wherever it is called, {}",
+            "{name}: {} {} here, with all it calls; {} of its own wherever it is called, {}",
             grouped(whole.into()),
+            self.unit.noun(),
             grouped(new.into()),
             match (difference, grouped(difference.unsigned_abs())) {
+                (0, _) if old != new => "as in the baseline but for their scatter".to_owned(),
                 (0, _) => "as in the baseline".to_owned(),
                 (1.., by) => format!("{by} more than in the baseline"),
                 (_, by) => format!("{by} fewer than in the baseline"),
@@ -202,7 +211,7 @@ mod tests {
         stacks: &[StackChange],
         functions: &[FunctionChange],
     ) -> Vec<(String, f64, f64, f64, Option<String>)> {
-        let svg = flame_graph(stacks, functions).unwrap();
+        let svg = flame_graph(stacks, functions, ProfileUnit::Instructions).unwrap();
         let document = roxmltree::Document::parse(&svg).unwrap();
         let groups = document.descendants().filter(|node| node.has_tag_name("g"));
         groups
@@ -266,7 +275,7 @@ mod tests {
             stack(&["</title><script>", "[u8; 4]"], [60_000_000, 60_000_000]),
             stack(&["</title><script>", "thin"], [1, 1]),
         ];
-        let svg = flame_graph(&stacks, &[]).unwrap();
+        let svg = flame_graph(&stacks, &[], ProfileUnit::Instructions).unwrap();
         assert!(!svg.contains("<script") && !svg.contains("thin"), "{svg}");
         assert!(svg.contains(">[u8; 4]</text>"), "{svg}");
         let drawn = drawn(&stacks, &[]);
@@ -290,7 +299,8 @@ mod tests {
 
     #[test]
     fn there_is_no_graph_of_nothing() {
-        assert_eq!(flame_graph(&[], &[]), None);
-        assert_eq!(flame_graph(&[stack(&["gone"], [5, 0])], &[]), None);
+        let unit = ProfileUnit::Instructions;
+        assert_eq!(flame_graph(&[], &[], unit), None);
+        assert_eq!(flame_graph(&[stack(&["gone"], [5, 0])], &[], unit), None);
     }
 }

@@ -1,7 +1,9 @@
 //! The explanation for programs: `deadheat.explanation/1`, described by
 //! `docs/schema/explanation-1.schema.json`.
 
-use deadheat_model::{ExplainedPair, Explanation, FunctionChange, Json, Object, StackChange};
+use deadheat_model::{
+    ExplainedPair, Explanation, FunctionChange, Json, Object, ProfileUnit, StackChange,
+};
 
 use super::answer::relative;
 use crate::json::left_out;
@@ -12,15 +14,19 @@ const SCHEMA: &str = "deadheat.explanation/1";
 
 /// The explanation as JSON, indented by two spaces, with a line break at its end.
 pub fn to_explanation_json(explanation: &Explanation) -> String {
+    let unit = explanation.unit;
+    let pairs = Json::from_iter(explanation.pairs.iter().map(|one| pair(one, unit)));
     let whole = Object::new()
         .with("schema", SCHEMA)
         .with(
             "tool",
             Object::new().with("version", &explanation.tool_version),
         )
+        .with("by", explanation.unit.by())
+        .with("unit", explanation.unit.key())
         .with("counter", &explanation.counter)
         .with("run", explanation.run.as_ref())
-        .with("pairs", Json::from_iter(explanation.pairs.iter().map(pair)))
+        .with("pairs", pairs)
         .with(
             "left_out",
             Json::from_iter(explanation.left_out.iter().map(left_out)),
@@ -30,7 +36,8 @@ pub fn to_explanation_json(explanation: &Explanation) -> String {
     text
 }
 
-fn pair(pair: &ExplainedPair) -> Object {
+fn pair(pair: &ExplainedPair, unit: ProfileUnit) -> Object {
+    let totals = || sides(pair.totals).with("change", relative(pair.totals));
     let counted = Object::new()
         .with("what", pair.counted.key())
         .with("iterations", pair.counted.iterations());
@@ -49,10 +56,8 @@ fn pair(pair: &ExplainedPair) -> Object {
         .with("baseline", &pair.names[0])
         .with("candidate", &pair.names[1])
         .with("counted", counted)
-        .with(
-            "instructions",
-            sides(pair.totals).with("change", relative(pair.totals)),
-        )
+        .with("totals", totals())
+        .with("instructions", (!unit.is_sampled()).then(totals))
         .with("wall", wall)
         .with("finding", pair.finding.key())
         .with(

@@ -3,7 +3,7 @@
 
 use std::fmt::{self, Write};
 
-use deadheat_model::{ExplainedPair, Explanation};
+use deadheat_model::{ExplainedPair, Explanation, ProfileUnit};
 
 use super::answer::{notes, pair_of, title};
 use super::flame::flame_graph;
@@ -23,8 +23,8 @@ const FLAME: &str = "
 
 /// How all graphs of a page are read.
 const HOW_TO_READ: &str = "The width of a function in a graph is what it executes with all it calls, and code \
-     that was inlined into it lies on it under the name of its file. What only the baseline executes has no \
-     width, and stands in the table. callgrind keeps who calls whom and no whole paths: where a function has several \
+     that was inlined into it lies on it under the name of its file, or of its function in samples of perf. What only the baseline executes has no \
+     width, and stands in the table. Who calls whom is kept, and no whole paths: where a function has several \
      callers, its width is divided among them as their calls cost, while its colour speaks of it as a whole. A function shows its whole name and \
      its counts to a pointer that rests on it.";
 
@@ -64,14 +64,14 @@ fn write(out: &mut String, explanation: &Explanation) -> fmt::Result {
         if explanation.pairs.len() > 1 {
             write!(out, "<h2>{}</h2>", Text(title(pair, GLYPHS)))?;
         }
-        let mut parts = pair_of(pair, MOST_FUNCTIONS, GLYPHS).into_iter();
+        let mut parts = pair_of(pair, explanation.unit, MOST_FUNCTIONS, GLYPHS).into_iter();
         if let Some(Content::Paragraph(verdict, _)) = parts.next().map(|block| block.content) {
             write!(out, "<p class=\"tally\">{}</p>", Text(verdict))?;
         }
         let parts: Vec<Block<'_>> = parts.collect();
         let (about, tables) = parts.split_at(parts.len().min(1));
         blocks(out, about)?;
-        flame(out, pair)?;
+        flame(out, pair, explanation.unit)?;
         blocks(out, tables)?;
         out.write_str("</section>\n")?;
     }
@@ -83,17 +83,18 @@ fn write(out: &mut String, explanation: &Explanation) -> fmt::Result {
 }
 
 /// The flame graph of a pair; nothing where both sides are the same.
-fn flame(out: &mut String, pair: &ExplainedPair) -> fmt::Result {
-    let same = pair.functions.iter().all(|one| one.difference() == 0);
-    let Some(drawing) = flame_graph(&pair.stacks, &pair.functions).filter(|_| !same) else {
+fn flame(out: &mut String, pair: &ExplainedPair, unit: ProfileUnit) -> fmt::Result {
+    let same = pair.functions.iter().all(|one| !unit.differ(one.own));
+    let Some(drawing) = flame_graph(&pair.stacks, &pair.functions, unit).filter(|_| !same) else {
         return Ok(());
     };
     let [old, new] = pair.names.each_ref().map(|name| shown(name, SIDE, GLYPHS));
     write!(
         out,
         "<figure class=\"flame\">{drawing}<figcaption>Calls of {}. Orange: more \
-         instructions of its own than in {}. Green: fewer.</figcaption></figure>",
+         {} of its own than in {}. Green: fewer.</figcaption></figure>",
         Text(new),
+        unit.noun(),
         Text(old)
     )
 }

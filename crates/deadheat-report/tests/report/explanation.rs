@@ -2,7 +2,7 @@
 
 use deadheat_model::{
     Counted, ExplainedPair, Explanation, Finding, FunctionChange, Interval, LeftOut, LeftOutReason,
-    LogRatio, StackChange, Verdict, WallChange,
+    LogRatio, ProfileUnit, StackChange, Verdict, WallChange,
 };
 use deadheat_report::{
     ExplanationOptions, to_explanation_json, to_explanation_markdown, to_explanation_page,
@@ -84,6 +84,7 @@ fn explanation(pairs: Vec<ExplainedPair>) -> Explanation {
     Explanation {
         tool_version: "0.1.0".to_owned(),
         counter: "valgrind-3.19.0".to_owned(),
+        unit: ProfileUnit::Instructions,
         run: Some("sort.jsonl".to_owned()),
         pairs,
         left_out: vec![LeftOut {
@@ -156,6 +157,71 @@ fn every_finding_is_one_sentence() {
     insta::assert_snapshot!("explanation_sentences", sentences.join("\n"));
 }
 
+/// The same, sampled by perf, with counts that samples have.
+fn sampled(unit: ProfileUnit) -> Explanation {
+    let mut all = all();
+    all.unit = unit;
+    all.counter = "perf-6.1.187".to_owned();
+    for pair in &mut all.pairs {
+        pair.functions = vec![
+            function("sort::compare", [400, 520]),
+            function("sort::merge", [500, 590]),
+        ];
+        pair.counted = Counted::Worker { iterations: 1200 };
+    }
+    all.pairs[0].totals = [1000, 1210];
+    all.pairs[7].finding = Finding::Unclear;
+    all.pairs[7].totals = [1000, 1010];
+    all
+}
+
+#[test]
+fn samples_are_called_samples_and_told_where_they_differ_by_more_than_they_scatter() {
+    for unit in [ProfileUnit::InstructionSamples, ProfileUnit::TimeSamples] {
+        let text = to_explanation_text(&sampled(unit), &options(200, false));
+        let sentences: Vec<&str> = text
+            .lines()
+            .filter(|line| line.contains("samples ") && !line.contains("1200 calls"))
+            .collect();
+        insta::assert_snapshot!(format!("explanation_{}", unit.key()), sentences.join("\n"));
+        let page = to_explanation_page(&sampled(unit));
+        for shown in [&text, &page] {
+            assert!(shown.contains("in a whole worker that makes 1200 calls, set-up included"));
+            assert!(!shown.contains("callgrind ("), "{shown}");
+        }
+        // 120 more of 920 is more than 3·√920, and 90 more of 1090 is not.
+        assert!(text.contains("sort::compare"), "{text}");
+        assert!(!text.contains("sort::merge"), "{text}");
+        assert!(
+            text.contains("1 function differs by no more than samples scatter."),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn programs_are_told_the_unit_and_no_samples_as_instructions() {
+    let value = |explanation| -> Value {
+        serde_json::from_str(&to_explanation_json(&explanation)).unwrap()
+    };
+    let counted = value(all());
+    assert_eq!(
+        (&counted["by"], &counted["unit"]),
+        (&"callgrind".into(), &"instructions".into())
+    );
+    assert_eq!(
+        counted["pairs"][0]["totals"],
+        counted["pairs"][0]["instructions"]
+    );
+    let samples = value(sampled(ProfileUnit::TimeSamples));
+    assert_eq!(
+        (&samples["by"], &samples["unit"]),
+        (&"perf".into(), &"time_samples".into())
+    );
+    assert_eq!(samples["pairs"][0]["totals"]["candidate"], 1210);
+    assert_eq!(samples["pairs"][0]["instructions"], Value::Null);
+}
+
 #[test]
 fn markdown_holds_the_same_words() {
     let text = to_explanation_markdown(&explanation(vec![sort()]), 2);
@@ -214,7 +280,8 @@ fn strict() -> Value {
 #[test]
 fn everything_that_is_written_is_described_by_the_schema() {
     let validator = jsonschema::validator_for(&strict()).expect("the schema is one");
-    for explanation in [all(), explanation(Vec::new())] {
+    let sampled = [ProfileUnit::InstructionSamples, ProfileUnit::TimeSamples].map(sampled);
+    for explanation in [all(), explanation(Vec::new())].into_iter().chain(sampled) {
         let value = serde_json::from_str(&to_explanation_json(&explanation)).unwrap();
         let errors: Vec<String> = validator
             .iter_errors(&value)
@@ -231,6 +298,9 @@ fn the_schema_refuses_what_breaks_the_promise() {
     assert!(validator.is_valid(&sound));
     for (pointer, wrong) in [
         ("/schema", Value::from("deadheat.explanation/2")),
+        ("/by", Value::from("magic")),
+        ("/unit", Value::from("miles")),
+        ("/pairs/0/totals", Value::Null),
         ("/pairs/0/finding", Value::from("splendid")),
         ("/pairs/0/counted/what", Value::from("hours")),
         ("/pairs/0/instructions/baseline", Value::from(-1)),

@@ -1,25 +1,25 @@
-//! Both sides of each pair, counted by callgrind and set side by side.
+//! Both sides of each pair, counted by callgrind or sampled by perf, and set side by side.
+
+use std::path::Path;
 
 use deadheat_analysis::{finding, paired_functions, paired_stacks};
-use deadheat_engine::{CountedWorker, Dump, Interrupts, LaunchLength, ProfileError, Valgrind};
-use deadheat_format::read_callgrind;
+use deadheat_engine::{
+    CountedWorker, Interrupts, LaunchLength, Perf, ProfileError, Valgrind, WorkerProfiler, run_hook,
+};
 use deadheat_model::{
     Benchmark, CommandLine, Contender, Counted, ExplainedPair, Explanation, Harness, HarnessCalls,
-    LeftOut, LeftOutReason, Profile, WorkerCalls, Workload,
+    LeftOut, LeftOutReason, Profile, ProfileUnit, WorkerCalls, Workload,
 };
 
-use super::spec::ExplainSpec;
+use super::sample::Sampling;
+use super::sides::{MOST_CALLS, NotCounted, SEED, both, own_iterations, profile, sampled};
+use super::spec::{ExplainSpec, Profiler};
 use crate::exit::Failure;
 use crate::race::take_over_signals;
 
-/// The seed of the input: the same on both sides.
-const SEED: u64 = 1;
 /// Instructions that a sample should have: beside so many, those of a loop around a call and of a
 /// reading of the clock are few.
 const ENOUGH: u64 = 1_000_000;
-/// Calls in a sample at most: where each call has an input of its own, all of them are made first.
-const MOST_CALLS: u64 = 1 << 12;
-
 /// Counts what both sides of each pair execute. `begins` is told the benchmark that is
 /// counted, its place, and how many there are.
 pub fn explain(
@@ -28,12 +28,13 @@ pub fn explain(
 ) -> Result<Explanation, Failure> {
     let interrupts = take_over_signals()?;
     let failed = |error: ProfileError| failure(&error, &interrupts);
-    let valgrind = Valgrind::find(&interrupts).map_err(failed)?;
+    let tool = Tool::find(spec.by, &interrupts).map_err(failed)?;
     let counting = Counting {
         spec,
-        valgrind: &valgrind,
+        tool: &tool,
         interrupts: &interrupts,
     };
+    let unit = tool.unit();
     let mut pairs = Vec::new();
     let mut left_out = spec.left_out.clone();
     for (place, benchmark) in spec.benchmarks.iter().enumerate() {
@@ -71,7 +72,7 @@ pub fn explain(
                         names: [old.name.clone(), new.name.clone()],
                         counted,
                         totals,
-                        finding: finding(totals, wall.as_ref()),
+                        finding: finding(totals, unit, wall.as_ref()),
                         wall,
                         functions: paired_functions(sides),
                         stacks: paired_stacks(sides),
@@ -97,7 +98,8 @@ pub fn explain(
     }
     Ok(Explanation {
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-        counter: valgrind.version().to_owned(),
+        counter: tool.version().to_owned(),
+        unit,
         run: spec.run.clone(),
         pairs,
         left_out,
@@ -122,15 +124,40 @@ fn failure(error: &ProfileError, interrupts: &Interrupts) -> Failure {
     }
 }
 
-/// The reason why a pair was not counted.
-enum NotCounted {
-    Profile(ProfileError),
-    Data(Failure),
+/// The profiler that both sides run under.
+enum Tool {
+    Callgrind(Valgrind),
+    Perf(Perf),
 }
 
-impl From<ProfileError> for NotCounted {
-    fn from(error: ProfileError) -> Self {
-        Self::Profile(error)
+impl Tool {
+    /// Finds the one that is wanted. perf is chosen by itself only where it samples by instructions.
+    fn find(by: Profiler, interrupts: &Interrupts) -> Result<Self, ProfileError> {
+        let callgrind = || Valgrind::find(interrupts).map(Self::Callgrind);
+        match by {
+            Profiler::Callgrind => callgrind(),
+            Profiler::Perf => Perf::find(interrupts).map(Self::Perf),
+            Profiler::Auto if Perf::counts_instructions() => match Perf::find(interrupts) {
+                Err(ProfileError::NoPerf) => callgrind(),
+                found => found.map(Self::Perf),
+            },
+            Profiler::Auto => callgrind(),
+        }
+    }
+
+    fn version(&self) -> &str {
+        match self {
+            Self::Callgrind(valgrind) => valgrind.version(),
+            Self::Perf(perf) => perf.version(),
+        }
+    }
+
+    fn unit(&self) -> ProfileUnit {
+        match self {
+            Self::Callgrind(_) => ProfileUnit::Instructions,
+            Self::Perf(perf) if perf.is_by_instructions() => ProfileUnit::InstructionSamples,
+            Self::Perf(_) => ProfileUnit::TimeSamples,
+        }
     }
 }
 
@@ -139,7 +166,7 @@ type CountedPair = Result<(Counted, [Profile; 2]), String>;
 
 struct Counting<'a> {
     spec: &'a ExplainSpec,
-    valgrind: &'a Valgrind,
+    tool: &'a Tool,
     interrupts: &'a Interrupts,
 }
 
@@ -149,11 +176,19 @@ impl Counting<'_> {
             (Workload::Command(old), Workload::Command(new)) => {
                 self.commands([old, new]).map(|profiles| Ok((Counted::Command, profiles)))
             }
-            (Workload::Worker(old), Workload::Worker(new)) => self.samples([old, new]).map(Ok),
+            (Workload::Worker(old), Workload::Worker(new)) => match self.tool {
+                Tool::Callgrind(valgrind) => self.samples(valgrind, [old, new]),
+                Tool::Perf(perf) => self.sampling(perf).workers([old, new]),
+            }
+            .map(Ok),
             (Workload::Harness(old), Workload::Harness(new))
                 if old.harness == Harness::GoogleBenchmark =>
             {
-                self.launches([old, new]).map(Ok)
+                match self.tool {
+                    Tool::Callgrind(valgrind) => self.launches(valgrind, [old, new]),
+                    Tool::Perf(perf) => self.sampling(perf).launches([old, new]),
+                }
+                .map(Ok)
             }
             (Workload::Harness(old), _) => Ok(Err(format!(
                 "executables of {} are raced and not explained; their commands can be, as \
@@ -170,23 +205,45 @@ impl Counting<'_> {
 
     fn commands(&self, sides: [&CommandLine; 2]) -> Result<[Profile; 2], NotCounted> {
         let [mut setups, mut cleanups] = [Vec::new(), Vec::new()];
-        for hooks in sides.map(|side| &side.hooks) {
+        for side in sides {
+            let (hooks, folder) = (&side.hooks, side.directory.as_deref());
             // One setup for both sides is one setup: the second start of a server would fail.
             for (all, one) in [(&mut setups, &hooks.setup), (&mut cleanups, &hooks.cleanup)] {
-                all.extend(one.as_ref().filter(|one| !all.contains(one)));
+                let one = one.as_ref().map(|words| (words, folder));
+                all.extend(one.filter(|one| !all.contains(one)));
             }
         }
-        let hook = |words: &Vec<String>| self.valgrind.run_hook(words, self.interrupts);
+        let hook = |(words, folder): (&Vec<String>, Option<&Path>)| {
+            run_hook(words, folder, self.interrupts).map_err(NotCounted::Profile)
+        };
         setups.into_iter().try_for_each(hook)?;
+        let mut period = None;
         let counted = both(sides, |line| {
             let line = &CommandLine {
                 timeout: self.spec.timeout.or(line.timeout),
                 ..line.clone()
             };
-            line.hooks.prepare.iter().try_for_each(hook)?;
-            let dumps = self.valgrind.count_command(line, self.interrupts)?;
-            line.hooks.conclude.iter().try_for_each(hook)?;
-            profile(&dumps)
+            let beside = |words| (words, line.directory.as_deref());
+            let prepare = || line.hooks.prepare.iter().map(beside).try_for_each(hook);
+            let conclude = || line.hooks.conclude.iter().map(beside).try_for_each(hook);
+            if let (Tool::Perf(perf), None) = (self.tool, period) {
+                prepare()?;
+                let whole = perf.measure_command(line, self.interrupts)?;
+                conclude()?;
+                period = Some(perf.period(whole));
+            }
+            prepare()?;
+            let counted = match self.tool {
+                Tool::Callgrind(valgrind) => {
+                    profile(&valgrind.count_command(line, self.interrupts)?)
+                }
+                Tool::Perf(perf) => {
+                    let period = period.unwrap_or_default();
+                    sampled(&perf.sample_command(line, period, self.interrupts)?)
+                }
+            };
+            conclude()?;
+            counted
         });
         let cleaned = cleanups.into_iter().try_for_each(hook);
         let counted = counted?;
@@ -194,11 +251,24 @@ impl Counting<'_> {
         Ok(counted)
     }
 
-    fn samples(&self, sides: [&WorkerCalls; 2]) -> Result<(Counted, [Profile; 2]), NotCounted> {
+    fn sampling<'a>(&'a self, perf: &'a Perf) -> Sampling<'a> {
+        Sampling {
+            perf,
+            timeout: self.spec.timeout,
+            interrupts: self.interrupts,
+        }
+    }
+
+    fn samples(
+        &self,
+        valgrind: &Valgrind,
+        sides: [&WorkerCalls; 2],
+    ) -> Result<(Counted, [Profile; 2]), NotCounted> {
         let mut iterations = None;
         let profiles = both(sides, |calls| {
             let timeout = self.spec.timeout;
-            let mut worker = CountedWorker::start(self.valgrind, calls, timeout, self.interrupts)?;
+            let profiler = WorkerProfiler::Callgrind(valgrind);
+            let mut worker = CountedWorker::start(profiler, calls, timeout, self.interrupts)?;
             // Both sides take the same samples, the baseline's first one says of how many calls.
             let single = profile(&[worker.sample(SEED, 1)?])?;
             let enough = ENOUGH.div_ceil(single.total.max(1)).clamp(1, MOST_CALLS);
@@ -211,12 +281,14 @@ impl Counting<'_> {
         Ok((Counted::Sample { iterations }, profiles))
     }
 
-    fn launches(&self, sides: [&HarnessCalls; 2]) -> Result<(Counted, [Profile; 2]), NotCounted> {
+    fn launches(
+        &self,
+        valgrind: &Valgrind,
+        sides: [&HarnessCalls; 2],
+    ) -> Result<(Counted, [Profile; 2]), NotCounted> {
         let launch = |calls: &HarnessCalls, length, below| {
             let timeout = self.spec.timeout;
-            let dumps = self
-                .valgrind
-                .count_launch(calls, length, below, timeout, self.interrupts);
+            let dumps = valgrind.count_launch(calls, length, below, timeout, self.interrupts);
             profile(&dumps?)
         };
         // Releases before 1.8 refuse a number of iterations.
@@ -249,28 +321,4 @@ impl Counting<'_> {
         };
         Ok((counted, profiles))
     }
-}
-
-/// The iterations that a benchmark of Google Benchmark asks for itself, as its name says.
-fn own_iterations(benchmark: &str) -> Option<u64> {
-    let mut parts = benchmark.split('/').skip(1);
-    parts.find_map(|part| part.strip_prefix("iterations:")?.parse().ok())
-}
-
-/// What `count` makes of either side.
-fn both<T>(
-    [old, new]: [T; 2],
-    mut count: impl FnMut(T) -> Result<Profile, NotCounted>,
-) -> Result<[Profile; 2], NotCounted> {
-    Ok([count(old)?, count(new)?])
-}
-
-/// All that callgrind wrote, added up.
-fn profile(dumps: &[Dump]) -> Result<Profile, NotCounted> {
-    let mut whole = Profile::default();
-    for dump in dumps {
-        let read = read_callgrind(&dump.name, &dump.text);
-        whole.add(&read.map_err(|error| NotCounted::Data(Failure::reading(error)))?);
-    }
-    Ok(whole)
 }

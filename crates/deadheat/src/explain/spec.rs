@@ -29,8 +29,22 @@ pub struct ExplainSpec {
     pub walls: Vec<Wall>,
     /// The file of that race.
     pub run: Option<String>,
-    /// The time that a command, a launch or a sample may take under callgrind; forever when `None`.
+    /// The time that a command, a launch or a sample may take under the profiler; forever when `None`.
     pub timeout: Option<Duration>,
+    /// The profiler that both sides run under.
+    pub by: Profiler,
+}
+
+/// The profiler that is wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Profiler {
+    /// perf where it samples by instructions, else callgrind.
+    #[default]
+    Auto,
+    /// callgrind.
+    Callgrind,
+    /// perf, by the clock where the machine counts no instructions.
+    Perf,
 }
 
 /// The change of wall time of one comparison.
@@ -149,7 +163,7 @@ impl ExplainSpec {
             left_out: Vec::new(),
             walls: walls(&analysis),
             run: Some(path.display().to_string()),
-            timeout: None,
+            ..Self::default()
         })
     }
 
