@@ -10,10 +10,10 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 : "${DEADHEAT?}" "${FOLDER?}" "${BRANCH?}" "${RUN_FILE?}" "${HEAD?}" "${REMOTE?}"
 
 # Whoever gives a name gives no option and no refspec.
-git check-ref-format --branch "$BRANCH" >/dev/null 2>&1 && [[ $BRANCH != -* && $BRANCH != +* ]] || {
+if [[ $BRANCH == [-+]* ]] || ! git check-ref-format --branch "$BRANCH" >/dev/null 2>&1; then
     say warning "history: '$BRANCH' is no name of a branch; nothing is kept"
     exit 0
-}
+fi
 [ -s "$RUN_FILE" ] || exit 0
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
