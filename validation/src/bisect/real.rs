@@ -24,7 +24,7 @@ const BROKEN: usize = 6;
 const MERGES: usize = 4;
 /// Repositories of each step, and of a trial.
 const REPOSITORIES: (usize, usize) = (20, 1);
-/// Rounds of the work that a run does; some 20 ms.
+/// Rounds of the work that a run does; some milliseconds.
 const ROUNDS: u32 = 20_000;
 /// Runs of each side in the t test.
 const RUNS: usize = 10;
@@ -334,7 +334,7 @@ pub fn section(asked: &Asked) -> (String, bool) {
          of which {BROKEN} do not build and {MERGES} are merges; every commit moves the code that is \
          measured, by functions of other sizes before it. Without a step the right answer is that there \
          is none; with one it is its commit, or the group of commits that do not build which ends with \
-         it. Whole commands of some 20 ms race (`--run`), on neutral links. `git bisect run` has this \
+         it. Whole commands of some milliseconds race (`--run`), on neutral links. `git bisect run` has this \
          program as its script, which runs GOOD ten times and then the commit ten times, and takes it for bad \
          where Welch's test at 5 % does; it looks at no ends, and names a commit always.\n\n{rows}",
         sitting_facts(),
