@@ -14,7 +14,7 @@ use deadheat_stats::culprit::{
 };
 use deadheat_stats::dist::t_critical;
 
-/// What a build and a race are taken to cost before one was made, in seconds.
+/// Seconds that a build and a race are taken to cost before one was made.
 const FIRST_BUILD: f64 = 60.0;
 const FIRST_RACE: f64 = 15.0;
 

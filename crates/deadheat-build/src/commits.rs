@@ -16,7 +16,7 @@ pub struct CommitInfo {
     pub subject: String,
 }
 
-/// What a commit changes, by whom.
+/// The changes of a commit, and who made them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommitChanges {
     /// Its name, all digits of it.
@@ -101,7 +101,7 @@ impl CommitInfo {
 }
 
 impl Repository<'_> {
-    /// What git tells of the commit that `name` means.
+    /// The commit that `name` means, as git tells of it.
     pub(crate) fn commit_info(&self, name: &str) -> Result<CommitInfo, BuildError> {
         let id = self.commit(name)?.id;
         let done = self.try_git(["log", "-z", "--no-walk", FORMAT, &id, "--"])?;
@@ -122,7 +122,7 @@ impl Repository<'_> {
         Ok((done.status.success() && !id.is_empty()).then_some(id))
     }
 
-    /// What each of these commits changes, in this order.
+    /// The changes of each of these commits, in this order.
     pub(crate) fn changes(&self, ids: &[&str]) -> Result<Vec<CommitChanges>, BuildError> {
         let mut found = Vec::new();
         // So many fit into a command line on any system.

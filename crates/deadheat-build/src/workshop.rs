@@ -108,7 +108,7 @@ impl<'a> Workshop<'a> {
         self.repository.merge_base(&format!("{merge}^1"), merged)
     }
 
-    /// What each of these commits changes against its first parent, in this order.
+    /// The changes of each of these commits against its first parent, in this order.
     ///
     /// # Errors
     ///

@@ -18,7 +18,7 @@ use deadheat_build::{
 use crate::bench::{BenchOptions, Entrants, race, race_silently};
 use crate::build_options::{BuildOptions, RecipeOptions};
 use crate::cargo_arguments::{Arguments, Bench};
-use crate::history_index::KeepArgs;
+use crate::history_index::{KeepArgs, here};
 
 /// Shown at the end of `deadheat rev --help`.
 pub const EXAMPLES: &str = "\
@@ -357,8 +357,7 @@ fn built(
     benches: BenchesFrom,
     hint: &str,
 ) -> Result<Sides, Failure> {
-    let directory = std::env::current_dir()
-        .map_err(|problem| Failure::Internal(format!("the current folder: {problem}")))?;
+    let directory = here()?;
     let request = Request {
         directory: &directory,
         revisions,

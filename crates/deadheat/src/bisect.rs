@@ -73,7 +73,7 @@ pub struct RaceOfCommits<'a> {
     pub number: usize,
     /// The time that is left for it.
     pub limit: Option<Duration>,
-    /// What ends a benchmark in place of its verdict.
+    /// The question that ends a benchmark in place of its verdict.
     pub until: Until,
 }
 

@@ -60,7 +60,7 @@ pub struct BenchOptions {
     /// True where the run is added to the index of a history.
     #[arg(skip)]
     pub history: bool,
-    /// What ends a benchmark in place of its verdict.
+    /// The question that ends a benchmark in place of its verdict.
     #[arg(skip)]
     pub until: Option<Until>,
     /// What is asked of the benchmarks, once the rules file is read.

@@ -25,6 +25,7 @@ use deadheat_build::{CommitInfo, CommitRange, Interruption, Note, Parents, Recip
 
 use super::arguments::{BisectArgs, as_rev, named_or_last, with_option, with_range};
 use super::sides::Commits;
+use crate::history_index::here;
 use crate::races::typed;
 use crate::rev::failure;
 
@@ -45,8 +46,7 @@ pub fn bisect(mut args: BisectArgs) -> Result<Status, Failure> {
     let interrupts = Interrupts::install()
         .map_err(|problem| Failure::Internal(format!("signals: {problem}")))?;
     let is_interrupted = || interrupts.requested().is_some();
-    let directory = std::env::current_dir()
-        .map_err(|problem| Failure::Internal(format!("the current folder: {problem}")))?;
+    let directory = here()?;
     let interruption = Interruption(&is_interrupted);
     let workshop = Workshop::open(&directory, &recipe, interruption).map_err(failure)?;
     let (log, mut writer) = match &taken_up {
@@ -277,7 +277,7 @@ fn replayed(log: BisectLog) -> Result<Bisection, Failure> {
     })
 }
 
-/// What git tells of the commits that the answer names.
+/// The commits that the answer names, as git tells of them.
 fn details(workshop: &Workshop<'_>, log: &BisectLog) -> Result<Vec<CommitDetails>, Failure> {
     let Some(end) = log.end() else {
         return Ok(Vec::new());

@@ -3,11 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::time::Instant;
+use std::time::Duration;
 
 use clap::Args;
 use deadheat::parts::answer::to_stdout;
-use deadheat::parts::engine::Interrupts;
+use deadheat::parts::engine::{Clock as _, Interrupts, OsClock};
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::StoredRun;
 use deadheat::parts::history::Links;
@@ -162,7 +162,7 @@ pub fn extend(mut args: ExtendArgs) -> Result<Status, Failure> {
     let mut extension = Extension {
         target: OF_MARGIN * margin(&args.options),
         adding: Adding::new(&args.index)?,
-        begun: Instant::now(),
+        clock: OsClock::start(),
         workshop,
         recipe: &recipe,
         commits,
@@ -199,7 +199,7 @@ struct Extension<'a> {
     adding: Adding,
     /// The standard error at which a race ends.
     target: f64,
-    begun: Instant,
+    clock: OsClock,
     /// Builds of commits that links lead to: kept against removal as long as they are here.
     built: BTreeMap<usize, Side>,
     /// Commits that do not build, with the reason.
@@ -245,7 +245,7 @@ impl Extension<'_> {
         ));
         let mut stopped = None;
         while let Some(link) = self.links.most_telling() {
-            let left = budget.map(|budget| budget.saturating_sub(self.begun.elapsed()));
+            let left = budget.map(|budget| budget.saturating_sub(self.spent()));
             if left.is_some_and(|left| left.is_zero()) {
                 break;
             }
@@ -293,6 +293,11 @@ impl Extension<'_> {
             }
         }
         self.end(stopped)
+    }
+
+    /// The time since it began.
+    fn spent(&self) -> Duration {
+        Duration::from_nanos(self.clock.elapsed_ns())
     }
 
     fn say(&self, text: &str) {
@@ -380,7 +385,7 @@ impl Extension<'_> {
         self.say(&format!(
             "{old}..{new} raced{error}; {} left, {}",
             self.links.left(),
-            waiting(self.begun.elapsed().as_secs_f64())
+            waiting(self.spent().as_secs_f64())
         ));
         Ok(())
     }

@@ -3,12 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf, absolute};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::{Args, ValueEnum};
 use deadheat::parts::ReportFiles;
 use deadheat::parts::analysis::{Options, analyse};
 use deadheat::parts::answer::to_stdout;
+use deadheat::parts::engine::unix_seconds;
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::{ensure_folder, read_accepted, read_run, write_text};
 use deadheat::parts::history::{Asked, Window, history};
@@ -158,8 +158,7 @@ fn since(text: &str) -> Result<u64, String> {
     let age = age(text).map_err(|_| {
         format!("'{text}' is no day, as 2026-01-31 is, and no age, as 12h, 90d and 8w are")
     })?;
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    let now = now.unwrap_or_default().as_secs();
+    let now = unix_seconds().unwrap_or_default();
     Ok(now.saturating_sub(age.as_secs()))
 }
 

@@ -39,7 +39,7 @@ pub struct BenchmarkRace {
     pub builds: Vec<String>,
     /// The commits that the sides were built from; empty where one is none.
     pub commits: Vec<Commit>,
-    /// What ends a benchmark in place of its verdict.
+    /// The question that ends a benchmark in place of its verdict.
     pub until: Option<Until>,
     /// Where the plan comes from, and what becomes of it.
     pub use_of_plan: PlanUse,

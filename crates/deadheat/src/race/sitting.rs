@@ -21,7 +21,7 @@ pub(super) struct Sitting<'a> {
     pub(super) spent: Duration,
     /// What becomes of the plan.
     pub(super) use_of_plan: PlanUse,
-    /// What ends a benchmark in place of its verdict.
+    /// The question that ends a benchmark in place of its verdict.
     pub(super) until: Option<Until>,
 }
 
