@@ -7,7 +7,8 @@ use nix::sched::sched_getcpu;
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 
-use crate::machine::core_speed;
+use crate::machine::{core_speed, memory_nodes};
+use crate::subprocess::threads;
 
 /// The reason why contenders cannot be pinned as asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +57,18 @@ pub fn pin_this_thread(core: u32) -> Result<(), Errno> {
     let mut set = CpuSet::new();
     set.set(core as usize)?;
     sched_setaffinity(Pid::from_raw(0), &set)
+}
+
+/// Holds all threads of a process on one core from now on.
+pub(crate) fn move_process(pid: Pid, core: u32) -> Result<(), Errno> {
+    let mut set = CpuSet::new();
+    set.set(core as usize)?;
+    for thread in threads(pid) {
+        // One that has ended meanwhile runs nowhere.
+        let moved = sched_setaffinity(thread, &set);
+        moved.or_else(|errno| (errno == Errno::ESRCH).then_some(()).ok_or(errno))?;
+    }
+    Ok(())
 }
 
 /// Checks that deadheat may use all of these cores.
@@ -165,6 +178,8 @@ pub(crate) struct Cores {
     original: Original,
     /// Empty when replicates run wherever the scheduler puts them.
     choices: Vec<u32>,
+    /// True if memory is as near to one core as to another.
+    near_to_all: bool,
 }
 
 impl Cores {
@@ -184,7 +199,11 @@ impl Cores {
                 cores.clone()
             }
         };
-        Ok(Self { original, choices })
+        Ok(Self {
+            original,
+            choices,
+            near_to_all: memory_nodes() < 2,
+        })
     }
 
     /// The cores drawn from; empty when nothing is pinned.
@@ -198,13 +217,27 @@ impl Cores {
     pub(crate) fn settle(&self, draw: u64, threads: u32) -> Result<(), AffinityError> {
         if threads != 1 {
             self.release();
-            return Ok(());
         }
-        if self.choices.is_empty() {
-            return Ok(());
+        match self.drawn(draw, threads) {
+            Some(core) => pin_this_thread(core).map_err(AffinityError::Refused),
+            None => Ok(()),
         }
-        let core = self.choices[(draw % self.choices.len() as u64) as usize];
-        pin_this_thread(core).map_err(AffinityError::Refused)
+    }
+
+    /// The core that a process of so many threads is drawn on, if it is on one.
+    pub(crate) fn drawn(&self, draw: u64, threads: u32) -> Option<u32> {
+        let one = threads == 1 && !self.choices.is_empty();
+        one.then(|| self.choices[(draw % self.choices.len() as u64) as usize])
+    }
+
+    /// The cores on which processes of so many threads may be started together, one on each, before
+    /// they go on where they are drawn: none where memory is nearer to one than to another.
+    pub(crate) fn to_start_on(&self, threads: u32) -> &[u32] {
+        if self.near_to_all && threads == 1 {
+            &self.choices
+        } else {
+            &[]
+        }
     }
 
     /// Lets the calling thread run everywhere again.
@@ -276,6 +309,21 @@ mod tests {
         })
         .join()
         .unwrap();
+    }
+
+    #[test]
+    fn a_core_is_drawn_among_the_choices_for_one_thread() {
+        let cores = |choices: &[u32]| Cores {
+            choices: choices.to_vec(),
+            near_to_all: true,
+            ..Cores::default()
+        };
+        let drawn = [0, 1, 7].map(|draw| cores(&[4, 6]).drawn(draw, 1));
+        assert_eq!(drawn, [Some(4), Some(6), Some(6)]);
+        assert_eq!(cores(&[4, 6]).drawn(1, 2), None);
+        assert_eq!(cores(&[]).drawn(1, 1), None);
+        assert_eq!(cores(&[4, 6]).to_start_on(1), [4, 6]);
+        assert!(cores(&[4, 6]).to_start_on(2).is_empty());
     }
 
     #[test]

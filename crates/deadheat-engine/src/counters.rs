@@ -196,7 +196,7 @@ pub(crate) fn wait(pid: libc::pid_t, options: libc::c_int) -> Option<(libc::c_in
 }
 
 /// Empty pairs of readings of which the median is the overhead.
-const EMPTY_PAIRS: usize = 401;
+const EMPTY_PAIRS: usize = 51;
 
 /// The usage of the calling thread since it began.
 ///
@@ -289,8 +289,8 @@ impl ThreadUsage {
     }
 
     /// The CPU time that a pair of readings shows with nothing between them,
-    /// in nanoseconds: the median of some hundred pairs. To be taken off that
-    /// of a sample. Takes less than a millisecond.
+    /// in nanoseconds: the median of some fifty pairs. To be taken off that
+    /// of a sample. Takes a tenth of a millisecond.
     pub fn cpu_overhead_ns() -> u64 {
         let mut pairs = [0; EMPTY_PAIRS];
         for pair in &mut pairs {

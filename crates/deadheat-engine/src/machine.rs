@@ -86,6 +86,17 @@ fn cpu_model() -> Option<String> {
     Some(value.trim().to_owned())
 }
 
+/// The number of memory nodes, as far as the system tells of them.
+pub(crate) fn memory_nodes() -> usize {
+    let named = |entry: &fs::DirEntry| {
+        let name = entry.file_name();
+        let number = name.to_str().and_then(|name| name.strip_prefix("node"));
+        number.is_some_and(|number| number.parse::<u32>().is_ok())
+    };
+    let entries = fs::read_dir("/sys/devices/system/node");
+    entries.map_or(0, |entries| entries.flatten().filter(named).count())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -19,6 +19,11 @@ use deadheat::{CountingAllocator, Suite};
 static ALLOCATOR: CountingAllocator = CountingAllocator::system();
 
 fn main() {
+    if let Some(folder) = std::env::var_os("PRESENCE")
+        && std::env::var_os("DEADHEAT_WORKER").is_some()
+    {
+        presence(Path::new(&folder));
+    }
     deadheat::main(|suite| {
         well_behaved(suite);
         panics(suite);
@@ -35,6 +40,33 @@ fn main() {
             rarely_slow(suite);
         }
     });
+}
+
+/// Notes in `presence.txt` whether another worker is there when this one starts. With
+/// `PRESENCE_ALONE` it ends when one is; with `PRESENCE_RESTLESS` it works while it waits.
+fn presence(folder: &Path) {
+    let open = |name: &str| {
+        let options = OpenOptions::new().append(true).create(true).clone();
+        options.open(folder.join(name)).unwrap()
+    };
+    let lock = open("presence.lock");
+    let alone = lock.try_lock().is_ok();
+    let note = if alone { "alone\n" } else { "together\n" };
+    open("presence.txt").write_all(note.as_bytes()).unwrap();
+    // For as long as the process lives.
+    std::mem::forget(lock);
+    if !alone && std::env::var_os("PRESENCE_ALONE").is_some() {
+        eprintln!("somebody else is here");
+        std::process::exit(9);
+    }
+    if std::env::var_os("PRESENCE_RESTLESS").is_some() {
+        thread::spawn(|| {
+            loop {
+                black_box(work(20_000));
+                thread::sleep(Duration::from_micros(300));
+            }
+        });
+    }
 }
 
 fn work(steps: u64) -> u64 {

@@ -750,3 +750,56 @@ fn calls_that_cannot_be_timed_one_by_one_are_refused_with_the_reason() {
     assert!(told.contains("--blocks 5: the quantile 0.99"), "{told}");
     assert!(told.contains("at least 250 blocks"), "{told}");
 }
+
+/// The race of `fine/empty` with twelve replicates, whose workers note whether they are alone when they
+/// start: what they noted.
+fn presence(track: &Track, variable: &str) -> Vec<String> {
+    let mut command = track.command(&["--bench", "--blocks", "5", "--max-replicates", "12"]);
+    // Neither different nor alike enough for any look.
+    command.args(["--exact", "fine/empty", "--quiet"]);
+    command.args(["--margin", "0.001%", "--alpha", "0.0001"]);
+    command.env("PRESENCE", track.folder.path());
+    command.env(variable, "1");
+    track.finish(command.spawn().unwrap()).ends_with(0);
+    let notes = fs::read_to_string(track.path("presence.txt")).unwrap();
+    let run = read_run(&track.runs()[0]).unwrap();
+    let replicates = run.benchmarks[0].blocks().last().unwrap().replicate + 1;
+    let lines: Vec<String> = notes.lines().map(str::to_owned).collect();
+    assert!(
+        lines.len() > replicates as usize,
+        "a pilot and all replicates"
+    );
+    lines
+}
+
+fn cores() -> usize {
+    thread::available_parallelism().map_or(1, |cores| cores.get())
+}
+
+#[test]
+fn processes_of_replicates_start_together_and_wait_for_their_turn() {
+    let notes = presence(&Track::new(), "PRESENCE_CALM");
+    let together = notes.iter().filter(|note| *note == "together").count();
+    assert_eq!(together > 0, cores() > 1, "{notes:?}");
+}
+
+#[test]
+fn a_program_that_works_while_it_waits_is_started_at_its_turn() {
+    let notes = presence(&Track::new(), "PRESENCE_RESTLESS");
+    // Those of the first time that some were started together.
+    let together = notes.iter().filter(|note| *note == "together").count();
+    assert!(together < 8, "{notes:?}");
+    assert!(
+        notes[notes.len() - 4..].iter().all(|note| note == "alone"),
+        "{notes:?}"
+    );
+}
+
+#[test]
+fn a_program_that_cannot_be_there_twice_is_started_at_its_turn() {
+    let notes = presence(&Track::new(), "PRESENCE_ALONE");
+    assert!(
+        notes[notes.len() - 4..].iter().all(|note| note == "alone"),
+        "{notes:?}"
+    );
+}

@@ -15,6 +15,11 @@ use crate::machine;
 const SECTION: Duration = Duration::from_millis(4);
 const MOST_SECTIONS: usize = 4;
 
+/// A section of a measurement that goes on beside other work lasts at least so
+/// long: the moments leave some ten nanoseconds in doubt, a part of 3 in
+/// 100,000 of it.
+const LEAST_SECTION: Duration = Duration::from_millis(1);
+
 /// Two sections, or what is measured and what the machine states, agree when
 /// they differ by less than this part.
 const AGREEMENT: f64 = 1e-3;
@@ -30,11 +35,85 @@ impl SampleClock {
     pub fn choose() -> (Self, Option<String>) {
         let counter =
             counter_of_processor().and_then(|ticks| measure(ticks).map(|rate| (ticks, rate)));
+        Self::chosen(counter)
+    }
+
+    fn chosen(counter: Result<(Ticks, f64), String>) -> (Self, Option<String>) {
         match counter {
             Ok((ticks, ns_per_tick)) => (Self::measured(ticks, ns_per_tick), None),
             Err(reason) => (Self::os(), Some(reason)),
         }
     }
+}
+
+/// The choice of a clock while something else is done: of the 34 ms that a race
+/// took, 8 were slept through to measure its clock.
+#[derive(Debug)]
+pub(crate) struct ClockChoice {
+    counter: Result<Ticks, String>,
+    /// When it began, and when somebody asked for a clock before its end.
+    moments: Vec<Moment>,
+}
+
+impl ClockChoice {
+    /// Notes both clocks. Takes a few microseconds.
+    pub(crate) fn begin() -> Self {
+        let counter = counter_of_processor();
+        let moments = counter.iter().map(|counter| Moment::now(*counter));
+        Self {
+            moments: moments.collect(),
+            counter,
+        }
+    }
+
+    /// A clock for a pilot, whose times nobody is shown: good to some parts in 100,000. Waits for
+    /// what is missing of a millisecond since the beginning.
+    pub(crate) fn provisional(&mut self) -> SampleClock {
+        let Ok(counter) = self.counter else {
+            return SampleClock::os();
+        };
+        self.end_section(counter);
+        let rate = match &self.moments[..] {
+            [first, .., last] => first.ns_per_tick(last),
+            _ => None,
+        };
+        rate.map_or_else(SampleClock::os, |rate| SampleClock::measured(counter, rate))
+    }
+
+    /// What [`SampleClock::choose`] finds, from the moments so far and this one. Of sections that
+    /// disagree nothing is believed, and it is measured once more by itself.
+    pub(crate) fn finish(mut self) -> (SampleClock, Option<String>) {
+        let chosen = self.counter.clone().and_then(|counter| {
+            self.end_section(counter);
+            match even_rate(&self.moments) {
+                Some(rate) => against_statement(rate, counter.stated_hertz()),
+                None => measure(counter),
+            }
+            .map(|rate| (counter, rate))
+        });
+        SampleClock::chosen(chosen)
+    }
+
+    /// Notes both clocks, once the section since the last time is long enough.
+    fn end_section(&mut self, counter: Ticks) {
+        let begun = self.moments.last().map_or(0, |moment| moment.reference_ns);
+        let passed = Duration::from_nanos(reference_ns().saturating_sub(begun));
+        let missing = LEAST_SECTION.saturating_sub(passed);
+        if !missing.is_zero() {
+            std::thread::sleep(missing);
+        }
+        self.moments.push(Moment::now(counter));
+    }
+}
+
+/// The nanoseconds per tick from the first moment to the last, where all sections between them
+/// agree and there are two of them.
+fn even_rate(moments: &[Moment]) -> Option<f64> {
+    let sections = moments.windows(2);
+    let rates: Option<Vec<f64>> = sections.map(|two| two[0].ns_per_tick(&two[1])).collect();
+    let rates = rates.filter(|rates| rates.len() >= 2)?;
+    let even = rates.windows(2).all(|two| agree(two[0], two[1]));
+    even.then(|| moments[0].ns_per_tick(moments.last()?))?
 }
 
 /// The counter of this processor, or in plain words why it is no clock.
@@ -267,6 +346,31 @@ mod tests {
         let from = moment(1000.0, 500);
         assert_eq!(from.ns_per_tick(&moment(1000.0, 1500)), None);
         assert_eq!(from.ns_per_tick(&moment(900.0, 1500)), None);
+    }
+
+    #[test]
+    fn sections_beside_other_work_give_a_rate_if_two_of_them_agree() {
+        let even = [moment(0.0, 0), moment(4000.0, 2000), moment(9000.0, 4500)];
+        assert_eq!(even_rate(&even), Some(0.5));
+        assert_eq!(even_rate(&even[..2]), None);
+        let uneven = [moment(0.0, 0), moment(4000.0, 2000), moment(9000.0, 4600)];
+        assert_eq!(even_rate(&uneven), None);
+        let stopped = [moment(0.0, 0), moment(4000.0, 2000), moment(4000.0, 2600)];
+        assert_eq!(even_rate(&stopped), None);
+    }
+
+    #[test]
+    fn a_clock_chosen_beside_other_work_is_that_of_one_that_was_slept_for() {
+        let mut choice = ClockChoice::begin();
+        let provisional = choice.provisional();
+        let (chosen, objection) = choice.finish();
+        let (slept_for, same_objection) = SampleClock::choose();
+        assert_eq!(chosen.source(), slept_for.source());
+        assert_eq!(provisional.source(), slept_for.source());
+        assert_eq!(objection.is_some(), same_objection.is_some());
+        for clock in [provisional, chosen] {
+            assert!(agree(clock.ns_per_tick(), slept_for.ns_per_tick()));
+        }
     }
 
     #[test]

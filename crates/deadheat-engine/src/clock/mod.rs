@@ -6,6 +6,7 @@ mod os;
 mod sample;
 
 pub use frequency::ClockCheck;
+pub(crate) use frequency::ClockChoice;
 #[cfg(feature = "simulated")]
 pub use os::SimulatedClock;
 pub use os::{Clock, OsClock, unix_seconds};

@@ -42,6 +42,8 @@ pub struct FunctionContenders<'a> {
     placements: Placements,
     /// Where the code lies in the replicate that has just begun.
     placed: Option<Placed>,
+    /// By benchmark, the numbers of replicates at which its race may be called.
+    looks: Vec<Vec<u32>>,
     /// The processes of the replicate that runs.
     running: Option<Running>,
 }
@@ -55,7 +57,7 @@ struct Running {
 }
 
 impl<'a> FunctionContenders<'a> {
-    /// Measures the clock and finds the cores; starts nothing yet.
+    /// Begins to measure the clock and finds the cores; starts nothing yet.
     pub fn new(options: FunctionOptions, interrupts: &'a Interrupts) -> Result<Self, EngineError> {
         // Before anything settles on one core.
         let helper = options.placements.clone().map(Helper::new);
@@ -67,18 +69,19 @@ impl<'a> FunctionContenders<'a> {
             matched: false,
             placements: Placements::default(),
             placed: None,
+            looks: Vec::new(),
             running: None,
         })
     }
 
     /// The clock of the samples.
     pub fn clock_facts(&self) -> ClockFacts {
-        let clock = self.workers.gauge.clock();
+        let clock = self.workers.instruments.clock();
         ClockFacts {
             source: clock.source().name().to_owned(),
             resolution_ns: clock.resolution_ns(),
             overhead_ns: clock.overhead_ns(),
-            fallback: self.workers.fallback.clone(),
+            fallback: self.workers.instruments.fallback().map(str::to_owned),
         }
     }
 
@@ -95,9 +98,17 @@ impl<'a> FunctionContenders<'a> {
     /// Finds out, in processes of its own, how many calls of this benchmark
     /// make a sample. `index` is its place in the plan to come; the iterations
     /// planned so far are not looked at.
-    pub fn pilot(&mut self, index: usize, benchmark: &Benchmark) -> Result<Piloted, EngineError> {
+    ///
+    /// Where `more` pilots are to come, of the places after this one, their processes are started
+    /// together with this one.
+    pub fn pilot(
+        &mut self,
+        index: usize,
+        benchmark: &Benchmark,
+        more: usize,
+    ) -> Result<Piloted, EngineError> {
         let layout = self.layout(benchmark)?;
-        self.workers.pilot(index, &layout)
+        self.workers.pilot(index, &layout, more)
     }
 
     /// Calls every contender of a benchmark once, in a process of its own.
@@ -108,16 +119,21 @@ impl<'a> FunctionContenders<'a> {
 
     /// The length of a step of the clock, in nanoseconds.
     pub fn tick_ns(&self) -> f64 {
-        self.workers.gauge.clock().tick_ns()
+        self.workers.instruments.clock().tick_ns()
     }
 
     /// Takes over the plan that the pilots led to.
     pub fn enter(&mut self, plan: &Plan) -> Result<(), EngineError> {
+        // Whoever was started for pilots that did not come.
+        self.workers.ahead.clear();
+        self.workers.see_off();
         let layouts = plan
             .benchmarks
             .iter()
             .map(|benchmark| self.layout(benchmark));
         self.layouts = layouts.collect::<Result<_, _>>()?;
+        let looks = (0..plan.benchmarks.len()).map(|benchmark| plan.looks(benchmark).at.clone());
+        self.looks = looks.collect();
         let mut placements = Placements::default();
         let mut places: Vec<Option<Place>> = Vec::new();
         let mut builds: Vec<(Executable, Result<Links, String>)> = Vec::new();
@@ -215,11 +231,11 @@ impl Contenders for FunctionContenders<'_> {
     }
 
     fn close(&mut self, _benchmark: usize) -> Result<(), EngineError> {
-        leave(
-            self.running
-                .take()
-                .map_or_else(Vec::new, |running| running.team),
-        );
+        if let Some(running) = self.running.take() {
+            self.workers.dismiss(running.team);
+        }
+        self.workers.see_off();
+        self.workers.ahead.clear();
         Ok(())
     }
 }
@@ -387,12 +403,10 @@ impl FunctionContenders<'_> {
     /// Ends the processes of the last replicate and starts those of the one whose
     /// first block this is, with all contenders warm. Nothing is linked any more when this returns.
     fn enter_replicate(&mut self, first: &Block) -> Result<(), EngineError> {
-        leave(
-            self.running
-                .take()
-                .map_or_else(Vec::new, |running| running.team),
-        );
-        self.workers.check_clock()?;
+        if let Some(running) = self.running.take() {
+            self.workers.dismiss(running.team);
+        }
+        self.workers.instruments.check_clock()?;
         let (benchmark, replicate) = (first.benchmark, first.replicate);
         let layout = self.layouts[benchmark].clone();
         let position = RunPosition {
@@ -405,6 +419,11 @@ impl FunctionContenders<'_> {
             let interrupts = self.workers.interrupts;
             self.placements
                 .link(benchmark, contender, replicate, interrupts)?;
+        }
+        if layout.takes_turns() {
+            self.workers.see_off();
+        } else {
+            self.start_ahead(&layout, first)?;
         }
         self.workers.settle(position)?;
         if layout.takes_turns() && !self.placements.concerns(benchmark) {
@@ -442,6 +461,7 @@ impl FunctionContenders<'_> {
             let placed = self.placements.placed(benchmark, replicate, &links, render);
             self.placed = Some(placed);
         }
+        self.workers.see_off();
         let relay = batons.relay;
         self.running = Some(Running {
             replicate,
@@ -449,6 +469,34 @@ impl FunctionContenders<'_> {
             relay,
         });
         Ok(())
+    }
+
+    /// Starts the processes of this replicate and of those after it up to the next look, as far as
+    /// they may wait.
+    fn start_ahead(&mut self, layout: &ProcessLayout, first: &Block) -> Result<(), EngineError> {
+        let (benchmark, replicate) = (first.benchmark, first.replicate);
+        let room = self.workers.room_ahead(layout);
+        if room < 2 || self.workers.ahead.holds(place_of(first)) {
+            return Ok(());
+        }
+        let mut looks = self.looks[benchmark].iter().copied();
+        let look = looks.find(|look| *look > replicate);
+        let end = look.unwrap_or(u32::MAX).min(replicate + room as u32);
+        let mut turns = Vec::new();
+        for replicate in replicate..end {
+            let interrupts = self.workers.interrupts;
+            let contender = layout.contender_of(0, 0);
+            let link = self
+                .placements
+                .link(benchmark, contender, replicate, interrupts)?;
+            let position = RunPosition {
+                layout,
+                moment: Moment::WarmUp,
+                place: [benchmark as u64, u64::from(replicate), 0],
+            };
+            turns.push((position, link));
+        }
+        self.workers.start_ahead(turns)
     }
 
     /// Returns whether every process of a team runs on the link that its replicate has by now.

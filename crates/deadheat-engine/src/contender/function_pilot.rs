@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use deadheat_model::Metric;
 
 use super::process_layout::ProcessLayout;
-use super::worker_session::{RunPosition, WorkerSession, leave};
+use super::worker_session::{RunPosition, WorkerSession};
 use super::workers::Workers;
 use crate::error::EngineError;
 use crate::function::Pilot;
@@ -36,15 +36,28 @@ impl Workers<'_> {
         &mut self,
         index: usize,
         layout: &ProcessLayout,
+        more: usize,
     ) -> Result<Piloted, EngineError> {
-        let position = RunPosition {
+        let at = |index: usize| RunPosition {
             layout,
             moment: Moment::Pilot,
             place: [index as u64, u64::MAX, 0],
         };
+        let position = at(index);
+        let ahead = self.room_ahead(layout).min(more + 1);
+        if ahead > 1 && !self.ahead.holds(position.place) {
+            let places = index..index + ahead;
+            self.start_ahead(places.map(|index| (at(index), None)).collect())?;
+        }
+        let waits = self.ahead.holds(position.place);
         let began = Instant::now();
         let mut team = self.start_team(position)?;
-        let process_ns = began.elapsed().as_nanos() as f64;
+        let mut process = began.elapsed();
+        if let (true, Some(startup)) = (waits, self.startup(layout)) {
+            process += startup.took;
+        }
+        let process_ns = process.as_nanos() as f64;
+        self.see_off();
         let least_ns = self.least_ns(layout);
         let mut found: Option<Pilot> = None;
         for session in &mut team {
@@ -68,7 +81,7 @@ impl Workers<'_> {
         if layout.takes_turns() {
             self.note_used_pages(&team);
         }
-        leave(team);
+        self.dismiss(team);
         Ok(Piloted { pilot, process_ns })
     }
 

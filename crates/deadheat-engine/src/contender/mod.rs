@@ -12,12 +12,14 @@ mod function_pilot;
 mod harness;
 #[cfg(feature = "commands")]
 mod inspection;
+mod instruments;
 mod local;
 #[cfg(feature = "commands")]
 mod printed_value;
 mod process_layout;
 #[cfg(feature = "simulated")]
 pub(crate) mod simulated;
+mod started_ahead;
 mod worker_session;
 mod workers;
 

@@ -38,12 +38,17 @@ pub(super) fn greeted(hello: &Reply) -> Result<&[Metric], FunctionError> {
     }
 }
 
-/// A process of a replicate, started and with its benchmark ready.
+/// A process of a replicate, from its start on.
+#[derive(Debug)]
 pub(super) struct WorkerSession {
     pub(super) process_slot: usize,
     pub(super) worker: WorkerProcess,
     /// The neutral link it runs on.
     pub(super) variant: Option<Variant>,
+    /// Bytes of its heap that it is to hold before anything else lies there.
+    pub(super) heap_bytes: usize,
+    /// Bytes by which it is to move its stack.
+    pub(super) stack_bytes: usize,
     /// Where the metrics of the run stand among those of its samples.
     columns: Vec<usize>,
     /// The metrics of its samples.
@@ -69,6 +74,8 @@ impl WorkerSession {
             process_slot,
             worker,
             variant: variant.cloned(),
+            heap_bytes: 0,
+            stack_bytes: 0,
             columns: Vec::new(),
             measured: Vec::new(),
             renews_input: false,
@@ -180,7 +187,7 @@ impl WorkerSession {
     }
 }
 
-/// Lets all processes of a replicate go, at the same time.
+/// Lets all processes of a replicate go, at the same time, and waits until they are gone.
 pub(super) fn leave(mut team: Vec<WorkerSession>) {
     for session in &mut team {
         session.worker.dismiss();

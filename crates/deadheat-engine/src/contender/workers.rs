@@ -1,23 +1,28 @@
 //! Worker processes: their start, and the way from their answers to values.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use deadheat_model::{Metric, Pinning};
+use nix::unistd::Pid;
 use rand_core::Rng;
 
+use super::instruments::Instruments;
 use super::process_layout::{ProcessLayout, ProcessSlot, Programs};
-use super::worker_session::{RunPosition, WorkerSession, cause_of};
-use crate::affinity::Cores;
-use crate::clock::{ClockCheck, SampleClock};
+use super::started_ahead::{StartedAhead, Startup};
+use super::worker_session::{RunPosition, WorkerSession, cause_of, leave};
+use crate::affinity::{AffinityError, Cores, move_process, pin_this_thread};
+#[cfg(feature = "commands")]
+use crate::clock::SampleClock;
 use crate::error::EngineError;
 use crate::executable::Variant;
-use crate::function::{Gauge, primes};
+use crate::function::primes;
 #[cfg(feature = "commands")]
 use crate::function_failure::FunctionError;
 use crate::interrupt::Interrupts;
 #[cfg(feature = "commands")]
 use crate::launch_folder::LaunchFolder;
 use crate::memory_layout::{MOST_PATH_PADDING, PathPadding};
+use crate::order::Moment;
 use crate::placement::LinkProgram;
 use crate::program_pages::PageDraws;
 use crate::random::{Purpose, below, stream};
@@ -58,9 +63,6 @@ const PRIMES_SHORTER: u64 = 10;
 /// by which they are seen to go on.
 const WITHOUT_NOTES: u32 = 10;
 
-/// The part by which the clock of the samples may stray from the system's.
-const CLOCKS_APART: f64 = 0.01;
-
 /// The way in which functions are raced.
 #[derive(Clone, Debug)]
 pub struct FunctionOptions {
@@ -91,13 +93,14 @@ pub(super) struct Workers<'a> {
     pub(super) options: FunctionOptions,
     pub(super) interrupts: &'a Interrupts,
     pub(super) cores: Cores,
-    pub(super) gauge: Gauge,
-    check: ClockCheck,
-    /// The reason why the counter of the processor does not serve as clock.
-    pub(super) fallback: Option<String>,
+    pub(super) instruments: Instruments,
     pub(super) programs: Programs,
     page_draws: PageDraws,
-    /// Processes started since somebody last asked.
+    /// Processes of replicates to come.
+    pub(super) ahead: StartedAhead,
+    /// Processes that were told to leave and may not be gone yet.
+    leaving: Vec<WorkerSession>,
+    /// Processes that took their turn since somebody last asked.
     pub(super) launched: u64,
     /// What counts the instructions of samples, if anything does.
     #[cfg(feature = "commands")]
@@ -105,13 +108,12 @@ pub(super) struct Workers<'a> {
 }
 
 impl<'a> Workers<'a> {
-    /// Measures the clock and finds the cores; starts nothing yet.
+    /// Begins to measure the clock and finds the cores; starts nothing yet.
     pub(super) fn new(
         options: FunctionOptions,
         interrupts: &'a Interrupts,
     ) -> Result<Self, EngineError> {
         let cores = Cores::new(&options.pinning)?;
-        let (clock, fallback) = SampleClock::choose();
         #[cfg(feature = "commands")]
         let valgrind = options.callgrind.then(|| Valgrind::find(interrupts));
         Ok(Self {
@@ -119,11 +121,11 @@ impl<'a> Workers<'a> {
             valgrind: valgrind.transpose()?,
             interrupts,
             cores,
-            gauge: Gauge::new(clock),
-            check: ClockCheck::start(&clock),
-            fallback,
+            instruments: Instruments::new(),
             programs: Programs::new(options.program.clone(), options.shown),
             page_draws: PageDraws::default(),
+            ahead: StartedAhead::default(),
+            leaving: Vec::new(),
             launched: 0,
             options,
         })
@@ -137,16 +139,6 @@ impl<'a> Workers<'a> {
     /// The first of them.
     pub(super) fn draw(&self, purpose: Purpose, place: [u64; 3]) -> u64 {
         self.stream(purpose, place).next_u64()
-    }
-
-    /// Returns whether the clock of the samples still keeps the pace of the system's.
-    pub(super) fn check_clock(&self) -> Result<(), EngineError> {
-        let apart = self.check.disagreement();
-        if apart > CLOCKS_APART {
-            Err(EngineError::Clock(apart))
-        } else {
-            Ok(())
-        }
     }
 
     /// A seed of an input, which every worker can read.
@@ -171,8 +163,21 @@ impl<'a> Workers<'a> {
     /// processes.
     pub(super) fn settle(&self, position: RunPosition<'_>) -> Result<(), EngineError> {
         // Shared with the workers that are started now.
-        let draw = self.draw(Purpose::Core, position.place);
+        let draw = self.core_draw(position);
         Ok(self.cores.settle(draw, position.layout.threads)?)
+    }
+
+    fn core_draw(&self, position: RunPosition<'_>) -> u64 {
+        self.draw(Purpose::Core, position.place)
+    }
+
+    /// Has a process that was started elsewhere go on, on the core of its replicate.
+    fn settle_process(&self, pid: Pid, position: RunPosition<'_>) -> Result<(), EngineError> {
+        let draw = self.core_draw(position);
+        match self.cores.drawn(draw, position.layout.threads) {
+            Some(core) => Ok(move_process(pid, core).map_err(AffinityError::Refused)?),
+            None => Ok(()),
+        }
     }
 
     /// The padding of the paths of a replicate's programs, where it has several.
@@ -209,10 +214,102 @@ impl<'a> Workers<'a> {
         self.page_draws.redraw(programs, &mut draw);
     }
 
-    /// Starts one process of a replicate, on the user's own link or another:
-    /// its environment, its heap and its stack drawn from the seed.
+    /// One process of a replicate with its benchmark ready, on the user's own link or another: one
+    /// that waits for its turn, or a new one.
     pub(super) fn start(
         &mut self,
+        position: RunPosition<'_>,
+        process_slot: usize,
+        variant: Option<&Variant>,
+        baton: Option<&Baton>,
+    ) -> Result<WorkerSession, EngineError> {
+        let began = Instant::now();
+        let program = position.layout.process_slots[process_slot].program;
+        let waiting = self.ahead.take(position.place, program, variant);
+        let is_new = waiting.is_none();
+        let mut session = match waiting {
+            Some(session) => {
+                self.settle_process(session.worker.pid(), position)?;
+                session
+            }
+            None => {
+                self.see_off();
+                self.spawn(position, process_slot, variant, baton)?
+            }
+        };
+        self.launched += 1;
+        let patience = Patience {
+            each: self.options.timeout.map(|timeout| timeout.max(START_UP)),
+            ..self.patience(1)
+        };
+        let hello =
+            self.await_replies(std::slice::from_mut(&mut session), None, position, patience)?;
+        session
+            .handshake(&hello[0], &self.options.metrics)
+            .map_err(|cause| session.failure(position, None, cause))?;
+        if is_new {
+            self.ahead
+                .learn(program, session.worker.pid(), began.elapsed());
+        }
+        self.prepare(&mut session, position)?;
+        Ok(session)
+    }
+
+    /// Starts processes of a program whose turn is to come, each on a core of its own, and waits until
+    /// they sleep. One that cannot be started is left to its turn.
+    pub(super) fn start_ahead(
+        &mut self,
+        turns: Vec<(RunPosition<'_>, Option<Variant>)>,
+    ) -> Result<(), EngineError> {
+        for (number, (position, variant)) in turns.into_iter().enumerate() {
+            // Two on one core: deadheat waits behind the first until it may start the second.
+            let Some(core) = self.cores.to_start_on(position.layout.threads).get(number) else {
+                break;
+            };
+            pin_this_thread(*core).map_err(AffinityError::Refused)?;
+            let Ok(session) = self.spawn(position, 0, variant.as_ref(), None) else {
+                break;
+            };
+            let program = position.layout.process_slots[0].program;
+            self.ahead.add(position.place, program, session);
+        }
+        self.ahead.fall_asleep(self.interrupts);
+        Ok(())
+    }
+
+    /// The number of processes that may be started together.
+    pub(super) fn room_ahead(&self, layout: &ProcessLayout) -> usize {
+        // Who takes turns is placed, and loaded, together with another.
+        if layout.takes_turns() || self.options.callgrind {
+            return 0;
+        }
+        let cores = self.cores.to_start_on(layout.threads).len();
+        cores.min(self.ahead.room(layout.process_slots[0].program))
+    }
+
+    /// What the first process of a program has shown that all contenders are called in.
+    pub(super) fn startup(&self, layout: &ProcessLayout) -> Option<Startup> {
+        self.ahead.startup(layout.process_slots[0].program)
+    }
+
+    /// Lets processes go. Those that are started next need not wait until they are gone; whatever is
+    /// timed has to, by [`Workers::see_off`].
+    pub(super) fn dismiss(&mut self, mut team: Vec<WorkerSession>) {
+        for session in &mut team {
+            session.worker.dismiss();
+        }
+        self.leaving.append(&mut team);
+    }
+
+    /// Waits until all that were dismissed are gone.
+    pub(super) fn see_off(&mut self) {
+        leave(std::mem::take(&mut self.leaving));
+    }
+
+    /// Starts one process of a replicate, on the user's own link or another:
+    /// its environment, its heap and its stack drawn from the seed.
+    fn spawn(
+        &self,
         position: RunPosition<'_>,
         process_slot: usize,
         variant: Option<&Variant>,
@@ -260,28 +357,34 @@ impl<'a> Workers<'a> {
             },
         };
         let worker = WorkerProcess::start(start).map_err(fail)?;
-        self.launched += 1;
         let mut session = WorkerSession::new(process_slot, worker, variant);
+        session.heap_bytes = below(&mut rng, MOST_HEAP) as usize;
+        session.stack_bytes = below(&mut rng, MOST_STACK) as usize;
         #[cfg(feature = "commands")]
         {
             session.counts = counted.map(|(_, folder)| folder);
         }
-        let patience = Patience {
-            each: self.options.timeout.map(|timeout| timeout.max(START_UP)),
-            ..self.patience(1)
+        Ok(session)
+    }
+
+    /// Has a process that said hello get its benchmark ready.
+    fn prepare(
+        &self,
+        session: &mut WorkerSession,
+        position: RunPosition<'_>,
+    ) -> Result<(), EngineError> {
+        let slot = &position.layout.process_slots[session.process_slot];
+        let clock = match position.moment {
+            Moment::Pilot => self.instruments.clock_of_pilot(),
+            _ => *self.instruments.clock(),
         };
-        let hello =
-            self.await_replies(std::slice::from_mut(&mut session), None, position, patience)?;
-        session
-            .handshake(&hello[0], &self.options.metrics)
-            .map_err(|cause| session.failure(position, None, cause))?;
         let prepare = PrepareRequest {
             benchmark: slot.benchmark.clone(),
             contender: slot.contender.clone(),
-            clock: self.gauge.clock().to_words(),
-            cpu_overhead_ns: self.gauge.cpu_overhead_ns(),
-            heap_bytes: below(&mut rng, MOST_HEAP) as usize,
-            stack_bytes: below(&mut rng, MOST_STACK) as usize,
+            clock: clock.to_words(),
+            cpu_overhead_ns: self.instruments.cpu_overhead_ns,
+            heap_bytes: session.heap_bytes,
+            stack_bytes: session.stack_bytes,
             callgrind: false,
         };
         #[cfg(feature = "commands")]
@@ -296,11 +399,11 @@ impl<'a> Workers<'a> {
             },
         };
         let request = Request::Prepare(prepare);
-        match self.ask(&mut session, position, &request)? {
+        match self.ask(session, position, &request)? {
             Reply::Prepared { renews_input } => session.renews_input = renews_input,
             reply => return Err(session.unexpected(position, &reply)),
         }
-        Ok(session)
+        Ok(())
     }
 
     /// A program as Valgrind starts it, and the folder that the counts of its samples go to; `None`

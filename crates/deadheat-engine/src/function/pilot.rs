@@ -48,7 +48,7 @@ pub struct Pilot {
 }
 
 /// Trial blocks at most.
-const MOST_BLOCKS: u64 = 16;
+const MOST_BLOCKS: u64 = 8;
 /// No trial block starts after this much time in samples, in nanoseconds, and
 /// blocks that take longer are not tried at all: a few show no scatter.
 const TRIAL_NS: f64 = 2e7;
@@ -334,7 +334,7 @@ mod tests {
 
     #[test]
     fn trial_blocks_stop_when_they_take_long_and_slow_ones_are_not_tried() {
-        assert_eq!(found(&[1.0, 1.0], u64::MAX).blocks_ns.len(), 16);
+        assert_eq!(found(&[1.0, 1.0], u64::MAX).blocks_ns.len(), 8);
         assert_eq!(found(&[1e6, 1e6], u64::MAX).blocks_ns.len(), 6);
         assert!(found(&[1e9, 1e9], u64::MAX).blocks_ns.is_empty());
         assert!(found(&[1.0], u64::MAX).blocks_ns.is_empty());

@@ -11,7 +11,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::signal::{SigSet, SigmaskHow, Signal, kill, killpg};
+use nix::sys::time::TimeSpec;
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
 use nix::unistd::Pid;
 
@@ -90,9 +92,23 @@ impl ProcessGroup {
         }
     }
 
-    /// The same, with some time for it.
+    /// The same, with some time for it. Where the kernel tells of the end, it is slept until then:
+    /// asked again and again, a worker was gone for 0.2 ms before that was noticed.
     pub(crate) fn ended_within(&self, time: Duration) -> Option<WaitStatus> {
-        within(time, || self.ended())
+        let Some(notice) = self.notice() else {
+            return within(time, || self.ended());
+        };
+        let end = Instant::now() + time;
+        loop {
+            let ended = self.ended();
+            let left = end.saturating_duration_since(Instant::now());
+            if ended.is_some() || left.is_zero() {
+                return ended;
+            }
+            let mut fds = [PollFd::new(notice, PollFlags::POLLIN)];
+            // Interrupted or not: the next round asks.
+            let _ = ppoll(&mut fds, Some(TimeSpec::from_duration(left)), None);
+        }
     }
 
     /// Kills all of the group.

@@ -13,7 +13,7 @@ pub(crate) use captured::Captured;
 pub use captured::Ending;
 pub(crate) use captured::{Answer, run_captured};
 pub(crate) use group::ProcessGroup;
-pub(crate) use procfs::{BatonPipes, is_stopped};
+pub(crate) use procfs::{BatonPipes, cpu_ns, is_stopped, resident_bytes, threads};
 pub(crate) use stderr_tail::StderrTail;
 #[cfg(feature = "commands")]
 pub(crate) use stderr_tail::in_one_line;

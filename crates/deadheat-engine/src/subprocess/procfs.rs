@@ -5,8 +5,48 @@
 use std::fs;
 use std::os::fd::{AsRawFd, RawFd};
 use std::path::{Path, PathBuf};
+#[cfg(target_os = "linux")]
+use std::time::Duration;
 
+#[cfg(target_os = "linux")]
+use nix::time::ClockId;
 use nix::unistd::Pid;
+
+/// The CPU time of a process in nanoseconds, all its threads together; `None` where the system does
+/// not tell, and of one that is gone.
+pub(crate) fn cpu_ns(pid: Pid) -> Option<u64> {
+    #[cfg(target_os = "linux")]
+    {
+        let used = ClockId::pid_cpu_clock_id(pid).and_then(ClockId::now).ok()?;
+        u64::try_from(Duration::from(used).as_nanos()).ok()
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = pid;
+        None
+    }
+}
+
+/// The threads of a process; itself where the system does not tell of them.
+pub(crate) fn threads(pid: Pid) -> Vec<Pid> {
+    let number = |entry: fs::DirEntry| entry.file_name().to_str()?.parse().ok();
+    let listed = fs::read_dir(format!("/proc/{pid}/task"));
+    let listed = listed.map(|entries| entries.flatten().filter_map(number));
+    listed.map_or_else(
+        |_| vec![pid],
+        |numbers| numbers.map(Pid::from_raw).collect(),
+    )
+}
+
+/// The bytes of memory that a process holds; `None` where the system does not tell.
+pub(crate) fn resident_bytes(pid: Pid) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(kib << 10)
+}
 
 /// The pipes of one process's baton, by the names that the system has for
 /// them.
@@ -167,5 +207,16 @@ mod tests {
         assert!(until(|| is_stopped(pid(&child))));
         child.kill().unwrap();
         child.wait().unwrap();
+    }
+
+    #[test]
+    fn a_process_has_used_time_and_memory_and_one_that_is_gone_has_not() {
+        let own = Pid::this();
+        assert!(cpu_ns(own).is_some_and(|used| used > 0));
+        assert!(resident_bytes(own).is_some_and(|bytes| bytes > 100_000));
+        assert!(threads(own).contains(&own));
+        let nobody = Pid::from_raw(i32::MAX - 1);
+        assert_eq!((cpu_ns(nobody), resident_bytes(nobody)), (None, None));
+        assert_eq!(threads(nobody), [nobody]);
     }
 }

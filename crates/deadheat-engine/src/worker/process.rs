@@ -215,6 +215,11 @@ impl WorkerProcess {
         (ends.into_iter().flatten(), self.process.pause())
     }
 
+    /// The descriptor that is readable once it says something.
+    pub(crate) fn voice(&self) -> BorrowedFd<'_> {
+        self.replies.as_fd()
+    }
+
     /// Returns whether somebody stopped it.
     pub(super) fn is_stopped(&self) -> bool {
         is_stopped(self.pid())
@@ -294,7 +299,7 @@ impl WorkerProcess {
     }
 
     /// Its end, if it has ended.
-    pub(super) fn end(&self) -> Option<FunctionError> {
+    pub(crate) fn end(&self) -> Option<FunctionError> {
         match self.process.ended()? {
             WaitStatus::Exited(_, code) => Some(FunctionError::Exited(code)),
             WaitStatus::Signaled(_, signal, _) => Some(FunctionError::Signalled(signal as i32)),

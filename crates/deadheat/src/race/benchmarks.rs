@@ -52,13 +52,15 @@ pub fn race_benchmarks(
     let mut left_out = entries.left_out;
     let mut failures = Vec::new();
     let mut costs_ns = Vec::new();
-    for mut benchmark in planned(
+    let benchmarks = planned(
         race,
         entries.benchmarks,
         &entries.rules,
         &plan,
         &*contenders,
-    )? {
+    )?;
+    let mut more = benchmarks.iter().filter(|one| plan.races(one)).count();
+    for mut benchmark in benchmarks {
         let index = plan.benchmarks.len();
         if !plan.races(&benchmark) {
             // It keeps its place, so that all parts have one plan.
@@ -66,7 +68,8 @@ pub fn race_benchmarks(
             plan.benchmarks.push(benchmark);
             continue;
         }
-        let cost_ns = match contenders.pilot(index, &mut benchmark, &race.settings) {
+        more -= 1;
+        let cost_ns = match contenders.pilot(index, &mut benchmark, &race.settings, more) {
             Ok(cost_ns) => cost_ns,
             Err(error) if error.is_of_a_contender() => {
                 if let Some(reason) = contenders.reason_to_leave_out(&error) {

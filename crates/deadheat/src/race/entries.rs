@@ -88,12 +88,14 @@ pub(super) trait PilotedContenders: Contenders {
 
     /// Runs the pilot of a benchmark, writes into it what was found, and gives back the
     /// nanoseconds that a replicate of it costs on the user's own link. A benchmark whose pilot
-    /// failed is planned all the same, so that it has a place in the run.
+    /// failed is planned all the same, so that it has a place in the run. So many `more` pilots are
+    /// to come.
     fn pilot(
         &mut self,
         index: usize,
         benchmark: &mut Benchmark,
         settings: &RaceSettings,
+        more: usize,
     ) -> Result<Option<f64>, EngineError>;
 
     /// Returns why a benchmark whose pilot ended so is left out, or `None` where it failed.
@@ -196,8 +198,9 @@ impl PilotedContenders for FunctionContenders<'_> {
         index: usize,
         benchmark: &mut Benchmark,
         settings: &RaceSettings,
+        more: usize,
     ) -> Result<Option<f64>, EngineError> {
-        let piloted = FunctionContenders::pilot(self, index, benchmark);
+        let piloted = FunctionContenders::pilot(self, index, benchmark, more);
         let of_quantile = benchmark.blocks_per_replicate.is_some();
         let margin = benchmark.overrides.margin.unwrap_or(settings.margin());
         let asked = (blocks_of(settings), margin);

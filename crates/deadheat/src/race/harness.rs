@@ -170,6 +170,7 @@ impl PilotedContenders for HarnessContenders<'_> {
         index: usize,
         benchmark: &mut Benchmark,
         _settings: &RaceSettings,
+        _more: usize,
     ) -> Result<Option<f64>, EngineError> {
         // A control is launched as its baseline is.
         let rivals = &benchmark.contenders[..benchmark.rivals()];
