@@ -28,6 +28,7 @@ mod sides;
 mod slot;
 mod storage;
 mod subprocess;
+mod target;
 mod tree;
 mod way;
 mod workshop;
@@ -41,7 +42,7 @@ pub use go::GoBuild;
 pub use line::{Line, commit_named, known_commits};
 pub use note::Note;
 pub use python::{PytestBuild, PythonPackage};
-pub use recipe::{CargoBuild, CommandBuild, Recipe, WRAPPED, stand_in, target_dir};
+pub use recipe::{CargoBuild, CommandBuild, Recipe, WRAPPED, stand_in};
 pub use repository::{Revisions, RevisionsError};
 pub use sides::{Request, Side, Sides, build};
 pub use slot::Executable;
@@ -49,4 +50,5 @@ pub use storage::{
     Kind, StorageError, Stored, freed_by, remove as remove_stored, stored_below, top_of,
 };
 pub use subprocess::{Interruption, Variables};
+pub use target::target_dir;
 pub use workshop::Workshop;

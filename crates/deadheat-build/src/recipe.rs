@@ -9,10 +9,9 @@ use std::path::{Component, Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use deadheat_link::{Roles, RolesError};
-use serde::Deserialize;
 
 use crate::artifacts::Messages;
-use crate::error::{BuildError, CargoError};
+use crate::error::BuildError;
 use crate::go::GoBuild;
 use crate::note::Note;
 use crate::python::PytestBuild;
@@ -54,49 +53,6 @@ pub struct CargoBuild {
     pub toolchain: Option<String>,
     /// Variables of the environment that are set.
     pub variables: Variables,
-}
-
-/// The folder in which cargo builds what it is asked for in the folder `directory`, absolute.
-/// `named` is `--target-dir`, if that is given.
-///
-/// # Errors
-///
-/// [`CargoError`] when cargo does not know; it has printed the reason on standard error.
-pub fn target_dir(
-    cargo: &OsStr,
-    directory: &Path,
-    named: Option<&Path>,
-    metadata: &[OsString],
-) -> Result<PathBuf, CargoError> {
-    if let Some(folder) = named {
-        return std::path::absolute(directory.join(folder)).map_err(|problem| {
-            CargoError::TargetDir {
-                path: folder.to_owned(),
-                problem,
-            }
-        });
-    }
-    let metadata = Command::new(cargo)
-        .args(["metadata", "--format-version", "1", "--no-deps"])
-        .args(metadata)
-        .current_dir(directory)
-        .stdin(Stdio::null())
-        .stderr(Stdio::inherit())
-        .output()
-        .map_err(|problem| CargoError::NotStarted {
-            cargo: cargo.display().to_string(),
-            problem,
-        })?;
-    if !metadata.status.success() {
-        return Err(CargoError::NoPackage);
-    }
-    #[derive(Deserialize)]
-    struct Metadata {
-        target_directory: PathBuf,
-    }
-    serde_json::from_slice(&metadata.stdout)
-        .map(|Metadata { target_directory }| target_directory)
-        .map_err(|_| CargoError::NoTargetDirectory)
 }
 
 /// Lets `program` stand in for compiler and linker in a call of cargo that builds in `target`, so

@@ -15,10 +15,11 @@ use crate::home::Home;
 use crate::key::Elsewhere;
 use crate::note::Note;
 use crate::python::{PytestSite, differing_versions};
-use crate::recipe::{CargoBuild, Recipe, Site, target_dir};
+use crate::recipe::{CargoBuild, Recipe, Site};
 use crate::repository::{Commit, Repository, Revisions};
 use crate::slot::{Executable, Index, Slot};
 use crate::subprocess::Interruption;
+use crate::target::target_dir;
 use crate::tree::{self, Submodules, Tree};
 use crate::way::Way;
 

@@ -339,6 +339,31 @@ fn a_link_that_fails_for_one_seed_is_refused_and_the_others_are_made() {
 }
 
 #[test]
+fn the_linker_alone_makes_what_it_makes_for_the_driver_and_is_called_only_then() {
+    needs!("ld.lld");
+    let note = "echo \"$*\" >> \"${0%/*}/asked\"";
+    let silent = "case \"$*\" in *'-###'*) exit 1;; esac";
+    let other = "case \"$*\" in *'-###'*) exec gcc -Wl,--build-id=0x01 \"$@\";; esac";
+    let made = |more: &str| {
+        let folder = object("gcc", &["-ffunction-sections"]);
+        let driver = driver(folder.path(), &format!("{note}\n{more}"));
+        link(folder.path(), &[&driver, "k.o"]);
+        let lines = ask_for(folder.path(), "lld", &[1, 2, 3]);
+        let hashes: Vec<String> = (1..=3)
+            .map(|seed| placed(&lines[seed as usize], seed).1)
+            .collect();
+        let asked = fs::read_to_string(folder.path().join("asked")).unwrap();
+        let links = |line: &&str| line.contains("--shuffle-sections");
+        (hashes, asked.lines().filter(links).count())
+    };
+    let (by_driver, links) = made(silent);
+    assert_eq!(links, 3);
+    assert_eq!(made(""), (by_driver.clone(), 1));
+    // It says something else than it does.
+    assert_eq!(made(other), (by_driver, 3));
+}
+
+#[test]
 fn a_linker_that_does_not_know_how_to_shuffle_gives_way_to_the_next() {
     needs!("ld.lld", "ld.mold");
     let folder = object("gcc", &["-ffunction-sections"]);
@@ -714,7 +739,8 @@ fn lld_is_told_by_an_order_of_symbols_and_by_a_script_where_it_does_not_take_tha
         let lines = ask_beside(folder.path(), ["old", "new"], "lld", &[5, 6]);
         assert_eq!(lines[0]["links"]["matched"], true, "{lines:?}");
         let told = fs::read_to_string(&calls).unwrap();
-        let last = told.lines().last().unwrap();
+        // Beside the links themselves it is asked how it would link.
+        let last = told.lines().rfind(|line| !line.contains("-###")).unwrap();
         assert!(last.contains(told_by), "{last}");
     }
 }

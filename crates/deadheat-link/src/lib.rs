@@ -12,6 +12,7 @@
 
 mod align;
 mod cache;
+mod direct;
 mod elf;
 mod invocation;
 mod link;
@@ -25,6 +26,7 @@ mod record;
 mod recording;
 mod response;
 mod roles;
+mod stamp;
 mod store;
 mod stored;
 mod symbols;

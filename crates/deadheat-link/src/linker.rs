@@ -9,7 +9,7 @@ use std::{env, io};
 use serde::{Deserialize, Serialize};
 
 use crate::record::LinkRecord;
-use crate::store::Stamp;
+use crate::stamp::Stamp;
 
 /// Linkers that take an order, in the order they are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -233,16 +233,20 @@ impl Candidate {
 }
 
 impl Linker {
-    /// Returns true if the driver would still use this very linker. It is only asked when its
-    /// programs do not say so: to start it costs half of a link.
-    pub(crate) fn is_still_there(&self, record: &LinkRecord) -> bool {
+    /// This linker as it is now, if the driver would still use this very one. It is only asked when
+    /// its programs do not say so: to start it costs half of a link.
+    pub(crate) fn still_there(self, record: &LinkRecord) -> Option<Self> {
         let unchanged = |program: &Program| {
             Program::find(record, program.name.clone()).as_ref() == Some(program)
         };
         if !self.programs.is_empty() && self.programs.iter().all(unchanged) {
-            return true;
+            return Some(self);
         }
-        ask_version(record, self.family, &self.selection).is_ok_and(|now| now == self.version)
+        let version = ask_version(record, self.family, &self.selection).ok()?;
+        (version == self.version).then(|| Self {
+            programs: programs(record, self.family, &self.selection).unwrap_or_default(),
+            ..self
+        })
     }
 }
 
@@ -278,6 +282,11 @@ fn words_about_the_target<'a>(
 }
 
 impl Program {
+    /// Its file.
+    pub(crate) fn file(&self) -> &Path {
+        &self.file
+    }
+
     fn find(record: &LinkRecord, name: PathBuf) -> Option<Self> {
         let file = match name.components().count() {
             1 => find_in_path(record, name.to_str()?)?,
@@ -555,14 +564,17 @@ mod tests {
         let linker = candidate.ask(&record).unwrap();
         assert_eq!((&*linker.version, linker.programs.len()), ("LLD 1.0", 2));
         let before = asked();
-        assert!(linker.is_still_there(&record));
+        let linker = linker.still_there(&record).unwrap();
         assert_eq!(asked(), before, "nothing changed");
         // Longer by a byte: the time of a file may not tell.
         std::fs::write(folder.path().join("ld.lld"), "LLD 1.0\n").unwrap();
-        assert!(linker.is_still_there(&record));
-        assert_eq!(asked(), before + 1, "the same version under a new file");
+        let renewed = linker.clone().still_there(&record).unwrap();
+        assert_eq!(asked(), before + 2, "the same version under a new file");
+        assert_ne!(renewed, linker);
+        assert_eq!(renewed.clone().still_there(&record), Some(renewed.clone()));
+        assert_eq!(asked(), before + 2, "the new file is known");
         std::fs::write(folder.path().join("ld.lld"), "LLD 1.1 \n").unwrap();
-        assert!(!linker.is_still_there(&record));
+        assert_eq!(renewed.still_there(&record), None);
     }
 
     #[test]

@@ -11,10 +11,11 @@ use deadheat_model::byte_size;
 use serde::Serialize;
 
 use crate::cache::{Cache, CacheEntry, Limits, Variant, WorkFolder};
+use crate::direct::DirectCall;
 use crate::linker::{Family, LinkFailure, Linker, candidates, chosen_linker, failure_of};
 use crate::matched::{Layout, SectionTable, Way};
 use crate::recipe::{Order, Recipe, cores};
-use crate::record::{LinkRecord, StoredInput};
+use crate::record::{Digest, LinkRecord, StoredInput};
 
 /// The variable that leaves one family of linkers: `lld`, `mold` or `gnu`.
 const LINKER_VARIABLE: &str = "DEADHEAT_NEUTRAL_LINKER";
@@ -136,6 +137,8 @@ struct Request {
     link: RecordedLink,
     limits: Limits,
     linker: Linker,
+    /// The call of the linker without its driver, where that makes the same links.
+    direct: Option<DirectCall>,
     /// `None` where no other builds were named, `Err` where they cannot be matched.
     layout: Option<Result<Layout, String>>,
     /// The other builds.
@@ -158,7 +161,11 @@ impl Request {
             None => (link.choose_linker(forced, first)?, None),
         };
         let matched = layout.as_ref().and_then(|layout| layout.as_ref().ok());
+        let direct = seeds
+            .first()
+            .and_then(|first| link.direct_call(&linker, matched, *first));
         Ok(Self {
+            direct,
             entry: link.cache.entry(&link.record.digest, &linker, matched),
             link,
             limits,
@@ -195,7 +202,8 @@ impl Request {
         let first = |seed: &u32| seen.insert(*seed);
         let distinct: Vec<u32> = seeds.iter().copied().filter(first).collect();
         let at_once = cores().min(distinct.len());
-        let recipe = Recipe::new(&self.link.record, &self.link.home, &self.linker, at_once);
+        let recipe = Recipe::new(&self.link.record, &self.link.home, &self.linker, at_once)
+            .by(self.direct.as_ref());
         let (next, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
         let (report, reports) = mpsc::channel();
         thread::scope(|scope| {
@@ -279,16 +287,26 @@ impl RecordedLink {
         let executable = executable
             .canonicalize()
             .map_err(|error| format!("{}: {error}", executable.display()))?;
-        let record = LinkRecord::beside(&executable).map_err(|error| error.to_string())?;
+        let record = LinkRecord::found(&executable).map_err(|error| error.to_string())?;
+        let home = LinkRecord::home(executable.parent().unwrap_or(Path::new("/")));
+        let cache = Cache::new(home.clone());
+        let newly_seen = if cache.has_seen_output(&record) {
+            None
+        } else {
+            let checked = record.checked(&executable);
+            checked.map_err(|error| error.to_string())?
+        };
         if let Some(obstacle) = &record.obstacle {
             return Err(obstacle.to_string());
         }
-        let home = LinkRecord::home(executable.parent().unwrap_or(Path::new("/")));
         check_store(&record, &home, &executable)?;
-        let cache = Cache::new(home.clone());
         let work_folder = cache
             .work_folder()
             .map_err(|error| failure_of(&error, &home).to_string())?;
+        if let Some(stamp) = newly_seen {
+            // Without it the executable is only read again.
+            let _ = cache.keep_seen_output(&record, stamp, &work_folder);
+        }
         Ok(Self {
             executable,
             record,
@@ -306,6 +324,19 @@ impl RecordedLink {
         layout: Option<&Layout>,
         seed: u32,
     ) -> Result<Variant, LinkFailure> {
+        self.link(recipe, layout, seed, |made, bytes| {
+            entry.keep(seed, made, bytes)
+        })
+    }
+
+    /// Links one variant, and does something with its file and the bytes in it before it is removed.
+    fn link<T>(
+        &self,
+        recipe: &Recipe<'_>,
+        layout: Option<&Layout>,
+        seed: u32,
+        then: impl FnOnce(&Path, &[u8]) -> io::Result<T>,
+    ) -> Result<T, LinkFailure> {
         let order = match layout {
             Some(layout) => Order::Matched(layout, seed),
             None => Order::Shuffled(seed),
@@ -314,22 +345,29 @@ impl RecordedLink {
         let broken = |error: io::Error| failure_of(&error, &self.home);
         std::fs::create_dir_all(&scratch).map_err(broken)?;
         let made = scratch.join("linked");
-        let variant = recipe
+        let done = recipe
             .link(order, &made, &scratch)
-            .and_then(|bytes| entry.keep(seed, &made, &bytes).map_err(broken));
+            .and_then(|bytes| then(&made, &bytes).map_err(broken));
         // Room for the next one; the rest goes with the work folder.
         let _ = std::fs::remove_dir_all(&scratch);
-        variant
+        done
     }
 
     /// The linker chosen before, or the first that makes a neutral link of the seed `first`, which
     /// is kept.
     fn choose_linker(&self, forced: Option<Family>, first: u32) -> Result<Linker, String> {
-        let before = self
-            .cache
-            .chosen_linker(&self.record.digest, forced)
-            .filter(|linker| linker.is_still_there(&self.record));
-        if let Some(linker) = before {
+        let keep = |linker: &Linker| {
+            let digest = &self.record.digest;
+            self.cache
+                .choose_linker(digest, forced, linker, &self.work_folder)
+        };
+        if let Some(before) = self.cache.chosen_linker(&self.record.digest, forced)
+            && let Some(linker) = before.clone().still_there(&self.record)
+        {
+            if linker != before {
+                // Or every request would ask the driver again.
+                let _ = keep(&linker);
+            }
             return Ok(linker);
         }
         let mut tried = Vec::new();
@@ -338,8 +376,7 @@ impl RecordedLink {
                 Err(said) => said,
                 Ok(linker) => match self.try_out(&linker, None, first) {
                     Ok(()) => {
-                        self.cache
-                            .choose_linker(&self.record.digest, forced, &linker, &self.work_folder)
+                        keep(&linker)
                             .map_err(|error| failure_of(&error, &self.home).to_string())?;
                         return Ok(linker);
                     }
@@ -362,6 +399,43 @@ impl RecordedLink {
                 tried.join("; ")
             ),
         })
+    }
+
+    /// The call of the linker without its driver, if it makes the link of the seed `first` that the
+    /// driver makes, byte for byte: that is tried once, by one more link.
+    fn direct_call(
+        &self,
+        linker: &Linker,
+        layout: Option<&Layout>,
+        first: u32,
+    ) -> Option<DirectCall> {
+        let digest = &self.record.digest;
+        if let Some(known) = self.cache.known_direct_call(digest, linker) {
+            return known;
+        }
+        let recipe = Recipe::new(&self.record, &self.home, linker, 1);
+        let call = recipe.direct_call();
+        let same = call.as_ref().map(|call| {
+            let entry = self.cache.entry(digest, linker, layout);
+            let by_driver = match entry.find(first) {
+                Some(variant) => variant,
+                None => self.make(&recipe, &entry, layout, first).ok()?,
+            };
+            let linked = self.link(&recipe.by(Some(call)), layout, first, |_, bytes| {
+                Ok(Digest::of(bytes).0)
+            });
+            Some(linked.ok()?.starts_with(&by_driver.hash))
+        });
+        let call = match same {
+            // Another seed may do better.
+            Some(None) => return None,
+            Some(Some(true)) => call,
+            _ => None,
+        };
+        let _ = self
+            .cache
+            .keep_direct_call(digest, linker, call.clone(), &self.work_folder);
+        call
     }
 
     /// A linker and the layout by which it makes links that are matched to those of other builds.

@@ -1,10 +1,14 @@
 //! The record of what a link was made from, kept beside its output.
 
+use std::fs::{self, File};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
-use std::{fs, io};
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
+
+use crate::stamp::Stamp;
 
 /// A SHA-256, in hexadecimal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -168,6 +172,17 @@ impl LinkRecord {
     ///
     /// [`RecordError`] when there is none, or the executable is not the one that was linked.
     pub fn beside(executable: &Path) -> Result<Self, RecordError> {
+        let record = Self::found(executable)?;
+        record.checked(executable)?;
+        Ok(record)
+    }
+
+    /// The record beside `executable`, which may be another by now than the one that was linked.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordError`] when there is none.
+    pub(crate) fn found(executable: &Path) -> Result<Self, RecordError> {
         let unreadable = |file: &Path, error: io::Error| RecordError::Unreadable {
             file: file.to_owned(),
             problem: error.to_string(),
@@ -194,15 +209,34 @@ impl LinkRecord {
             let version = format!("written by another version of deadheat ({})", record.schema);
             return Err(again(version));
         }
-        let bytes = fs::read(&found).map_err(|error| unreadable(&found, error))?;
-        if Digest::of(&bytes) != record.output_digest {
-            return Err(RecordError::Stale {
-                executable: executable.to_owned(),
-            });
-        }
         // The folder may have been moved, with all that is in it.
         record.output = found;
         Ok(record)
+    }
+
+    /// Reads the executable, which errors call `name`, and finds it to be the one that was linked.
+    /// Returns its stamp, by which it is known without being read; `None` where a change after this
+    /// would not show in that.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordError`] when it is another.
+    pub(crate) fn checked(&self, name: &Path) -> Result<Option<Stamp>, RecordError> {
+        let unreadable = |error: io::Error| RecordError::Unreadable {
+            file: self.output.clone(),
+            problem: error.to_string(),
+        };
+        let now = SystemTime::now();
+        let mut opened = File::open(&self.output).map_err(unreadable)?;
+        let stamp = Stamp::of(&opened.metadata().map_err(unreadable)?);
+        let mut bytes = Vec::new();
+        opened.read_to_end(&mut bytes).map_err(unreadable)?;
+        if Digest::of(&bytes) != self.output_digest {
+            return Err(RecordError::Stale {
+                executable: name.to_owned(),
+            });
+        }
+        Ok(stamp.is_settled(now).then_some(stamp))
     }
 
     /// The files that neutral links of `executable` are made from, beside itself, each with its path

@@ -2,17 +2,18 @@
 //! known of those files, so that nothing is read twice.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File, Metadata, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Read};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
 use crate::align::{Problem, Survey, align};
 use crate::record::{Digest, LinkRecord, record_file};
+use crate::stamp::Stamp;
 use crate::thin;
 
 /// The longest wait for another link into the same folder.
@@ -298,10 +299,6 @@ pub(crate) fn write_whole(file: &Path, bytes: &[u8]) -> Result<(), StoreError> {
 /// Files below this many bytes are read again: that costs less than to remember them.
 const SMALL: u64 = 16 * 1024;
 
-/// A file that changed so shortly before it was read may have changed again without its time
-/// telling: a file system's clock ticks slowly.
-const TICK: Duration = Duration::from_millis(100);
-
 /// Which files were read, and what the kept ones are like.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Index {
@@ -316,37 +313,6 @@ pub(crate) struct Index {
 struct Seen {
     stamp: Stamp,
     name: String,
-}
-
-/// The difference between a file and what it was before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Stamp {
-    device: u64,
-    inode: u64,
-    size: u64,
-    /// Nanoseconds since 1970, of its contents and of anything about it.
-    modified_ns: i128,
-    changed_ns: i128,
-}
-
-impl Stamp {
-    pub(crate) fn of(metadata: &Metadata) -> Self {
-        let ns = |seconds: i64, ns: i64| i128::from(seconds) * 1_000_000_000 + i128::from(ns);
-        Self {
-            device: metadata.dev(),
-            inode: metadata.ino(),
-            size: metadata.size(),
-            modified_ns: ns(metadata.mtime(), metadata.mtime_nsec()),
-            changed_ns: ns(metadata.ctime(), metadata.ctime_nsec()),
-        }
-    }
-
-    /// Returns true if a change after this moment would show.
-    fn is_settled(&self, now: SystemTime) -> bool {
-        let now = now.duration_since(UNIX_EPOCH).unwrap_or_default();
-        let tick = TICK.as_nanos() as i128;
-        self.modified_ns.max(self.changed_ns) + tick < now.as_nanos() as i128
-    }
 }
 
 impl Index {
@@ -380,6 +346,7 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::stamp::TICK;
 
     #[test]
     fn a_file_is_read_again_once_anything_about_it_changed() {

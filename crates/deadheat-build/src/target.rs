@@ -1,0 +1,280 @@
+//! The folder in which cargo builds. Cargo is asked, and what it says is kept beside what it builds
+//! for as long as nothing changes that it depends on: to start `cargo metadata` takes 12 ms of a
+//! race whose programs are built.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::{env, fs, io};
+
+use deadheat_link::Digest;
+use serde::Deserialize;
+
+use crate::error::CargoError;
+
+/// The folder in which cargo builds what it is asked for in the folder `directory`, absolute.
+/// `named` is `--target-dir`, if that is given, and `metadata` are options that cargo needs to know.
+///
+/// # Errors
+///
+/// [`CargoError`] when cargo does not know; it has printed the reason on standard error.
+pub fn target_dir(
+    cargo: &OsStr,
+    directory: &Path,
+    named: Option<&Path>,
+    metadata: &[OsString],
+) -> Result<PathBuf, CargoError> {
+    if let Some(folder) = named {
+        return std::path::absolute(directory.join(folder)).map_err(|problem| {
+            CargoError::TargetDir {
+                path: folder.to_owned(),
+                problem,
+            }
+        });
+    }
+    let question = metadata.is_empty().then(|| {
+        let variables = env::vars_os().collect();
+        Question::of(cargo, &std::path::absolute(directory).ok()?, variables)
+    });
+    let question = question.flatten();
+    if let Some(known) = question.as_ref().and_then(Question::known) {
+        return Ok(known);
+    }
+    let target = ask(cargo, directory, metadata)?;
+    if let Some(question) = question {
+        question.keep(&target);
+    }
+    Ok(target)
+}
+
+fn ask(cargo: &OsStr, directory: &Path, metadata: &[OsString]) -> Result<PathBuf, CargoError> {
+    let metadata = Command::new(cargo)
+        .args(["metadata", "--format-version", "1", "--no-deps"])
+        .args(metadata)
+        .current_dir(directory)
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|problem| CargoError::NotStarted {
+            cargo: cargo.display().to_string(),
+            problem,
+        })?;
+    if !metadata.status.success() {
+        return Err(CargoError::NoPackage);
+    }
+    #[derive(Deserialize)]
+    struct Metadata {
+        target_directory: PathBuf,
+    }
+    serde_json::from_slice(&metadata.stdout)
+        .map(|Metadata { target_directory }| target_directory)
+        .map_err(|_| CargoError::NoTargetDirectory)
+}
+
+/// Variables that name a target folder.
+const TARGET_VARIABLES: [&str; 2] = ["CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR"];
+
+/// All that cargo's answer depends on.
+#[derive(Debug)]
+struct Question {
+    /// Of cargo, the folder and its variables, and what is in manifests and settings there and in
+    /// all folders above, where cargo looks for the root of the workspace.
+    digest: Digest,
+    /// Folders that may be the answer, most likely first.
+    candidates: Vec<PathBuf>,
+}
+
+impl Question {
+    /// `None` where the answer may depend on something else.
+    fn of(
+        cargo: &OsStr,
+        directory: &Path,
+        variables: BTreeMap<OsString, OsString>,
+    ) -> Option<Self> {
+        let variable = |name: &str| {
+            let value = variables.get(OsStr::new(name));
+            value.filter(|value| !value.is_empty()).map(Path::new)
+        };
+        let mut candidates: Vec<PathBuf> = TARGET_VARIABLES
+            .into_iter()
+            .filter_map(|name| Some(directory.join(variable(name)?)))
+            .collect();
+        let folders = directory.ancestors();
+        candidates.extend(folders.map(|folder| folder.join("target")));
+        let home = match variable("CARGO_HOME") {
+            Some(home) => directory.join(home),
+            None => env::home_dir()?.join(".cargo"),
+        };
+        let settings = folders.map(|folder| folder.join(".cargo"));
+        let settings = settings
+            .chain([home])
+            .flat_map(|folder| ["config", "config.toml"].map(|name| folder.join(name)));
+        let mut asked = Vec::new();
+        let mut add = |part: &[u8]| {
+            asked.extend(part.len().to_le_bytes());
+            asked.extend(part);
+        };
+        add(cargo.as_bytes());
+        add(directory.as_os_str().as_bytes());
+        for (name, value) in &variables {
+            if name.as_bytes().starts_with(b"CARGO") {
+                add(name.as_bytes());
+                add(value.as_bytes());
+            }
+        }
+        for file in settings {
+            let text = contents(&file).ok()?;
+            // Another file that has a say.
+            if text.windows(7).any(|word| word == b"include") {
+                return None;
+            }
+            add(&text);
+        }
+        for folder in folders {
+            add(&contents(&folder.join("Cargo.toml")).ok()?);
+        }
+        Some(Self {
+            digest: Digest::of(&asked),
+            candidates,
+        })
+    }
+
+    /// Cargo's answer, if it was asked the very same before.
+    fn known(&self) -> Option<PathBuf> {
+        let is_answer = |target: &&PathBuf| {
+            fs::read_to_string(note(target)).is_ok_and(|note| note == self.answered(target))
+        };
+        self.candidates.iter().find(is_answer).cloned()
+    }
+
+    /// Keeps the answer, where deadheat has built before. It is asked again where it cannot be kept.
+    fn keep(&self, target: &Path) {
+        if self.candidates.iter().any(|one| one == target) {
+            let _ = fs::write(note(target), self.answered(target));
+        }
+    }
+
+    /// The note that this was the answer.
+    fn answered(&self, target: &Path) -> String {
+        format!("{}\n{}\n", self.digest.0, target.display())
+    }
+}
+
+/// The file in the target folder that says which question it is the answer to.
+fn note(target: &Path) -> PathBuf {
+    target.join("deadheat").join("asked")
+}
+
+/// The bytes of a file; none where there is no file.
+fn contents(file: &Path) -> io::Result<Vec<u8>> {
+    match fs::read(file) {
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound) => Ok(Vec::new()),
+        read => read,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder of packages, and cargo's answers there.
+    struct Packages {
+        scratch: tempfile::TempDir,
+        variables: BTreeMap<OsString, OsString>,
+    }
+
+    impl Packages {
+        fn new() -> Self {
+            let scratch = tempfile::tempdir().unwrap();
+            let variables = [("CARGO_HOME".into(), scratch.path().join("home").into())];
+            let packages = Self {
+                scratch,
+                variables: variables.into(),
+            };
+            packages.write("all/Cargo.toml", "[workspace]\nmembers = ['one']\n");
+            packages.write("all/one/Cargo.toml", "[package]\nname = 'one'\n");
+            packages
+        }
+
+        fn path(&self, name: &str) -> PathBuf {
+            self.scratch.path().canonicalize().unwrap().join(name)
+        }
+
+        fn write(&self, name: &str, text: &str) {
+            let file = self.path(name);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, text).unwrap();
+        }
+
+        fn question(&self) -> Option<Question> {
+            let directory = self.path("all/one");
+            Question::of("cargo".as_ref(), &directory, self.variables.clone())
+        }
+
+        fn known(&self) -> Option<PathBuf> {
+            self.question()?.known()
+        }
+
+        /// Cargo says `target`, a folder where deadheat has built.
+        fn answer(&self, target: &str) {
+            fs::create_dir_all(self.path(target).join("deadheat")).unwrap();
+            self.question().unwrap().keep(&self.path(target));
+        }
+    }
+
+    #[test]
+    fn the_answer_is_known_until_something_changes_that_it_depends_on() {
+        let mut packages = Packages::new();
+        assert_eq!(packages.known(), None);
+        packages.answer("all/target");
+        let target = Some(packages.path("all/target"));
+        assert_eq!(packages.known(), target);
+        for file in [
+            "all/Cargo.toml",
+            "all/one/Cargo.toml",
+            "Cargo.toml",
+            "all/.cargo/config.toml",
+            "all/one/.cargo/config",
+            "home/config.toml",
+        ] {
+            packages.write(file, "# changed");
+            assert_eq!(packages.known(), None, "{file}");
+            packages.answer("all/target");
+            assert_eq!(packages.known(), target, "{file}");
+        }
+        let variables = packages.variables.clone();
+        for name in ["CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR"] {
+            packages.variables.insert(name.into(), "elsewhere".into());
+            assert_eq!(packages.known(), None, "{name}");
+            packages.answer("all/one/elsewhere");
+            assert_eq!(packages.known(), Some(packages.path("all/one/elsewhere")));
+            packages.variables.clone_from(&variables);
+        }
+        fs::remove_dir_all(packages.path("all/target")).unwrap();
+        assert_eq!(packages.known(), None, "as after cargo clean");
+    }
+
+    #[test]
+    fn a_copy_of_a_target_folder_is_no_answer() {
+        let packages = Packages::new();
+        packages.answer("all/target");
+        fs::rename(packages.path("all/target"), packages.path("all/one/target")).unwrap();
+        assert_eq!(packages.known(), None);
+    }
+
+    #[test]
+    fn what_may_depend_on_other_files_is_always_asked() {
+        let packages = Packages::new();
+        packages.write("all/.cargo/config.toml", "include = 'more.toml'");
+        assert!(packages.question().is_none());
+    }
+
+    #[test]
+    fn an_answer_outside_of_all_that_is_looked_at_is_not_kept() {
+        let packages = Packages::new();
+        packages.answer("far/away");
+        assert!(!packages.path("far/away/deadheat/asked").exists());
+    }
+}
