@@ -174,6 +174,10 @@ validate-paired-article *options:
 validate-log-normal *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin log_normal -- {{options}}
 
+# Whole programs from start to exit, beside those of an earlier commit (`--old ../before`, a worktree of it): some twenty minutes, after a build for handing out (hyperfine, lld); `just validate-speed --quick` only tries it
+validate-speed *options:
+    cargo run --release --manifest-path validation/Cargo.toml --bin speed -- {{options}}
+
 # Reports of a run of 500 benchmarks, every bar of theirs: a minute or two (chromium); `just validate-reports --quick` only tries it
 validate-reports *options:
     cargo build --profile dist -p deadheat-cli

@@ -5,6 +5,7 @@ pub mod bare;
 pub mod bars;
 pub mod binomial;
 pub mod duo;
+pub mod google_benchmark_files;
 pub mod google_compare;
 pub mod kept;
 pub mod known;

@@ -7,7 +7,7 @@ use deadheat_validation::bars::{Bar, Section, spread, up};
 use deadheat_validation::process::{Cost, cost, median};
 
 use crate::Setting;
-use crate::files::Shape;
+use deadheat_validation::google_benchmark_files::Shape;
 
 /// Repetitions of every benchmark.
 const REPETITIONS: usize = 16;
@@ -26,8 +26,8 @@ pub fn section(setting: &Setting) -> Section {
             ties: false,
             seed,
         };
-        let old = shape(3, 0.0).write(setting, "old.json");
-        let new = shape(4, 0.05).write(setting, "new.json");
+        let old = setting.file(shape(3, 0.0), "old.json");
+        let new = setting.file(shape(4, 0.05), "new.json");
         let files = [crate::text(&old), crate::text(&new)];
         let rounds = setting.count(5, 1);
         let mut costs = [Vec::new(), Vec::new()];

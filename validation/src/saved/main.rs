@@ -12,7 +12,6 @@
 //! written.
 
 mod against_itself;
-mod files;
 mod growth;
 mod p_values;
 mod time_and_memory;
@@ -20,6 +19,7 @@ mod time_and_memory;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use deadheat_validation::google_benchmark_files::Shape;
 use deadheat_validation::google_compare;
 use deadheat_validation::machine::machine;
 use deadheat_validation::page::{Page, Question, is_quick};
@@ -44,6 +44,13 @@ impl Setting {
     /// A file of the scratch folder.
     fn scratched(&self, name: &str) -> PathBuf {
         self.scratch.join(name)
+    }
+
+    /// A file of this shape there.
+    fn file(&self, shape: Shape, name: &str) -> PathBuf {
+        let path = self.scratched(name);
+        shape.write(&path);
+        path
     }
 
     fn deadheat(&self) -> &str {

@@ -7,7 +7,7 @@ use deadheat_validation::google_compare::COMPARE;
 use serde_json::Value;
 
 use crate::Setting;
-use crate::files::Shape;
+use deadheat_validation::google_benchmark_files::Shape;
 
 /// As far as the p-values may lie from those of scipy.
 const TOLERANCE: f64 = 1e-9;
@@ -33,8 +33,8 @@ pub fn section(setting: &Setting) -> Section {
                 ties,
                 seed,
             };
-            let old = shape(5, repetitions).write(setting, "old.json");
-            let new = shape(6, repetitions + 1).write(setting, "new.json");
+            let old = setting.file(shape(5, repetitions), "old.json");
+            let new = setting.file(shape(6, repetitions + 1), "new.json");
             let dump = |program: &str, words: &[&str]| -> Value {
                 let path = setting.scratched("dump.json");
                 let status = Command::new(program)

@@ -8,7 +8,7 @@ use deadheat_validation::google_compare::COMPARE;
 use deadheat_validation::process::{Cost, cost, median, ratio};
 
 use crate::Setting;
-use crate::files::Shape;
+use deadheat_validation::google_benchmark_files::Shape;
 
 pub fn section(setting: &Setting) -> Section {
     let mut text = "## Time and memory\n\nTwo files of Google Benchmark's JSON with aggregates, from launch to end, the output thrown \
@@ -42,8 +42,8 @@ pub fn section(setting: &Setting) -> Section {
             ties: false,
             seed,
         };
-        let old = shape(1, 0.0).write(setting, "old.json");
-        let new = shape(2, 0.05).write(setting, "new.json");
+        let old = setting.file(shape(1, 0.0), "old.json");
+        let new = setting.file(shape(2, 0.05), "new.json");
         let files = [crate::text(&old), crate::text(&new)];
         let mut plain = Vec::new();
         let mut compat = Vec::new();

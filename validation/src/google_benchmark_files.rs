@@ -3,19 +3,20 @@
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::PathBuf;
-
-use crate::Setting;
+use std::path::Path;
 
 /// The size of a file, and the shape of its times.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Shape {
+    /// Benchmarks of the file.
     pub benchmarks: usize,
+    /// Repetitions of each, beside which it has four aggregates.
     pub repetitions: usize,
     /// Every tenth benchmark takes longer by this share.
     pub slower: f64,
     /// True if many times are equal.
     pub ties: bool,
+    /// The seed of its times.
     pub seed: u64,
 }
 
@@ -28,10 +29,9 @@ impl Shape {
         self.benchmarks * (self.repetitions + AGGREGATES.len())
     }
 
-    /// Writes the file of that name.
-    pub fn write(&self, setting: &Setting, name: &str) -> PathBuf {
-        let path = setting.scratched(name);
-        let file = File::create(&path).expect("a file");
+    /// Writes the file.
+    pub fn write(&self, path: &Path) {
+        let file = File::create(path).expect("a file");
         let mut out = BufWriter::new(file);
         out.write_all(HEAD.as_bytes()).expect("room");
         let mut random = Random(self.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
@@ -42,7 +42,6 @@ impl Shape {
         }
         out.write_all(b" ]\n}\n").expect("room");
         out.into_inner().expect("room");
-        path
     }
 
     /// The rows of one benchmark, without a comma behind the last.
