@@ -1,13 +1,21 @@
 //! The JSON of Google Benchmark, of all releases so far.
+//!
+//! A file as the library writes it is read row by row, and no more of it is held than a piece. Any
+//! other is read as a whole, which also finds out where it is wrong.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::io::Read;
 
-use deadheat_model::{Better, Metric, ResultBenchmark, ResultState, Results, Unit};
+use deadheat_model::{
+    Better, JsonScalar, JsonScan, Metric, ResultBenchmark, ResultState, Results, Unit,
+};
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 
 use super::json::{Number, from_json};
+use super::pieces::Pieces;
 use super::rows::{Rows, summarised, tool};
 use crate::error::FileProblem;
 
@@ -30,15 +38,111 @@ struct Context {
 struct Wire {
     #[serde(default)]
     context: Context,
-    benchmarks: Vec<Row>,
+    benchmarks: Vec<Row<'static>>,
 }
 
 /// Reads a file.
 pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
-    let Wire {
-        context,
-        benchmarks: rows,
-    } = from_json(text)?;
+    read_pieces(text).map_or_else(|| read_whole(text), Ok)
+}
+
+/// Reads a file that may be in any order and of any release.
+fn read_whole(text: &[u8]) -> Result<Results, FileProblem> {
+    let wire: Wire = from_json(text)?;
+    let mut results = without_benchmarks(wire.context)?;
+    let mut families = Families::default();
+    let old_summaries = OldSummaries::of(&wire.benchmarks);
+    for (index, mut row) in wire.benchmarks.into_iter().enumerate() {
+        old_summaries.mark(&mut row);
+        let place = format!("benchmarks[{index}].");
+        let taken = families.take(&mut row);
+        taken.map_err(|problem| problem.within(&place, ""))?;
+    }
+    families.give_to(&mut results);
+    Ok(results)
+}
+
+/// Reads a file row by row. `None` of one that is not plain: with an error in it, of a release that
+/// did not say which rows are summaries, of another tool.
+pub(super) fn read_pieces(input: impl Read) -> Option<Results> {
+    let mut pieces = Pieces::new(input);
+    let (mut results, mut families) = (None, None);
+    pieces.step(|scan| scan.take(b'{').then_some(()))?;
+    loop {
+        let is_context = pieces.step(|scan| {
+            let is_context = match scan.text()?.as_ref() {
+                "context" => true,
+                "benchmarks" => false,
+                _ => return None,
+            };
+            scan.take(b':').then_some(is_context)
+        })?;
+        if is_context && results.is_none() {
+            let context = pieces.step(|scan| {
+                let mut values = serde_json::Deserializer::from_slice(scan.rest()).into_iter();
+                let context = values.next()?.ok()?;
+                scan.advance(values.byte_offset());
+                Some(context)
+            })?;
+            results = Some(without_benchmarks(context).ok()?);
+        } else if !is_context && families.is_none() {
+            families = Some(rows(&mut pieces)?);
+        } else {
+            return None;
+        }
+        match pieces.step(|scan| scan.peek().filter(|_| scan.take(b',') || scan.take(b'}')))? {
+            b'}' => break,
+            _ => {}
+        }
+    }
+    let mut results = results.filter(|_| pieces.is_at_end())?;
+    families?.give_to(&mut results);
+    Some(results)
+}
+
+/// Reads the list of rows.
+fn rows<R: Read>(pieces: &mut Pieces<R>) -> Option<Families> {
+    let mut families = Families::default();
+    let is_empty = pieces.step(|scan| {
+        let begins = scan.take(b'[') && scan.peek().is_some();
+        begins.then(|| scan.take(b']'))
+    })?;
+    let mut ended = is_empty;
+    while !ended {
+        ended = pieces.step(|scan| all_rows(scan, &mut families))?;
+    }
+    (!families.broken).then_some(families)
+}
+
+/// Reads as many rows as there are in one piece, and tells whether the list ends behind them.
+/// `None` without any.
+fn all_rows(scan: &mut JsonScan<'_>, families: &mut Families) -> Option<bool> {
+    let mut values = [const { None }; NAMES.len()];
+    let mut others = Vec::new();
+    let mut row = Row::default();
+    let mut any = None;
+    loop {
+        let begin = scan.clone();
+        let read = scan.object(&NAMES, &mut values, &mut others).is_some();
+        let behind = scan.peek();
+        if !read || !(scan.take(b',') || scan.take(b']')) {
+            *scan = begin;
+            return any;
+        }
+        any = Some(behind == Some(b']'));
+        let plain = row.fill(&mut values, &mut others);
+        if plain.is_none() || families.take(&mut row).is_err() {
+            families.broken = true;
+            return Some(true);
+        }
+        if behind == Some(b']') {
+            return any;
+        }
+    }
+}
+
+/// The results that have this context, and no benchmarks yet.
+fn without_benchmarks(context: Context) -> Result<Results, FileProblem> {
     if let Some(version) = context.json_schema_version.filter(|v| *v != SCHEMA_VERSION) {
         let problem = format!("version {version} is not known; deadheat reads {SCHEMA_VERSION}");
         return Err(FileProblem::at("context.json_schema_version", problem));
@@ -54,17 +158,6 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     results.facts.date = context.date;
     results.facts.cpu_scaling = context.cpu_scaling_enabled;
     results.facts.debug_build = context.library_build_type.map(|build| build == "debug");
-    let mut families = Families::default();
-    let old_summaries = OldSummaries::of(&rows);
-    for (index, mut row) in rows.into_iter().enumerate() {
-        old_summaries.mark(&mut row);
-        let place = format!("benchmarks[{index}].");
-        let taken = families.take(row);
-        taken.map_err(|problem| problem.within(&place, ""))?;
-    }
-    for benchmark in families.benchmarks {
-        results.push(benchmark.done());
-    }
     Ok(results)
 }
 
@@ -75,15 +168,15 @@ struct OldSummaries {
 }
 
 impl OldSummaries {
-    fn of(rows: &[Row]) -> Self {
+    fn of(rows: &[Row<'_>]) -> Self {
         let old = rows.iter().any(|row| row.run_type.is_none());
-        let names = rows.iter().filter(|_| old).map(|row| row.name.clone());
+        let names = rows.iter().filter(|_| old).map(|row| row.name.to_string());
         Self {
             names: names.collect(),
         }
     }
 
-    fn mark(&self, row: &mut Row) {
+    fn mark(&self, row: &mut Row<'_>) {
         if row.run_type.is_some() {
             return;
         }
@@ -94,8 +187,8 @@ impl OldSummaries {
         let summed = self.names.contains(base) || (named("mean") && named("stddev"));
         let known = ["mean", "median", "stddev", "cv", "BigO", "RMS"];
         if known.contains(&statistic) && (summed || matches!(statistic, "BigO" | "RMS")) {
-            row.run_name = Some(base.to_owned());
-            row.aggregate_name = Some(statistic.to_owned());
+            row.run_name = Some(base.to_owned().into());
+            row.aggregate_name = Some(statistic.to_owned().into());
             row.run_type = Some(RunType::Aggregate);
         }
     }
@@ -107,6 +200,12 @@ struct Families {
     benchmarks: Vec<Family>,
     /// By name: those of that name, which differ in what they were registered as.
     by_name: HashMap<String, Vec<usize>>,
+    /// The family of the last row: repetitions mostly follow one another.
+    last: usize,
+    /// The metrics of counters by their names, as far as they came up.
+    counters: Vec<(String, Metric)>,
+    /// Set where a row was met that only a reader of the whole file can speak of.
+    broken: bool,
 }
 
 /// One benchmark while its rows come in.
@@ -119,8 +218,8 @@ struct Family {
 }
 
 impl Families {
-    /// Takes in the next row of the list.
-    fn take(&mut self, row: Row) -> Result<(), FileProblem> {
+    /// Takes in the next row of the list, whose counters are taken out of it.
+    fn take(&mut self, row: &mut Row<'_>) -> Result<(), FileProblem> {
         let aggregate = row.aggregate();
         if aggregate == Some(Aggregate::Other) {
             return Ok(());
@@ -129,20 +228,22 @@ impl Families {
             Some(_) => row.run_name.as_deref().unwrap_or(&row.name),
             None => &row.name,
         };
-        let family = self.family(name, (row.family_index, row.per_family_instance_index));
+        let index = self.family(name, (row.family_index, row.per_family_instance_index));
+        let family = &mut self.benchmarks[index];
         let benchmark = &mut family.benchmark;
         if benchmark.label.is_none() {
-            benchmark.label = row.label.clone().filter(|label| !label.is_empty());
+            let label = row.label.as_deref().filter(|label| !label.is_empty());
+            benchmark.label = label.map(str::to_owned);
         }
         benchmark.threads = benchmark.threads.or(row.threads);
+        let message = |message: &Option<Cow<'_, str>>| message.as_deref().unwrap_or("").to_owned();
         if row.error_occurred {
-            let message = row.error_message.unwrap_or_default();
-            benchmark.state = ResultState::Failed(message);
+            benchmark.state = ResultState::Failed(message(&row.error_message));
             return Ok(());
         }
         if row.skipped {
             if benchmark.state == ResultState::Measured {
-                benchmark.state = ResultState::Skipped(row.skip_message.unwrap_or_default());
+                benchmark.state = ResultState::Skipped(message(&row.skip_message));
             }
             return Ok(());
         }
@@ -176,23 +277,28 @@ impl Families {
             ("cpu_time", row.cpu_time, Metric::Cpu),
         ] {
             let value = value.ok_or_else(|| missing(field))?;
-            rows.set(metric, value.measured(factor, || field.to_owned())?);
+            rows.set(&metric, value.measured(factor, || field.to_owned())?);
         }
-        for (name, value) in row.counters {
+        for (name, value) in row.counters.drain(..) {
             if let Some(value) = value.optional(1.0) {
-                rows.set(counter(name), value);
+                rows.set(known(&mut self.counters, &name), value);
             }
         }
         Ok(())
     }
 
-    fn family(&mut self, name: &str, registered: (Option<u64>, Option<u64>)) -> &mut Family {
+    /// The index of the benchmark of that name which was registered so, new or known.
+    fn family(&mut self, name: &str, registered: (Option<u64>, Option<u64>)) -> usize {
+        let last = self.benchmarks.get(self.last);
+        if last.is_some_and(|last| last.registered == registered && last.benchmark.name == name) {
+            return self.last;
+        }
         let same = self.by_name.get(name);
         let known = same.and_then(|all| {
             let mut all = all.iter().copied();
             all.find(|index| self.benchmarks[*index].registered == registered)
         });
-        let index = known.unwrap_or_else(|| {
+        self.last = known.unwrap_or_else(|| {
             let index = self.benchmarks.len();
             self.by_name.entry(name.to_owned()).or_default().push(index);
             self.benchmarks.push(Family {
@@ -206,8 +312,24 @@ impl Families {
             });
             index
         });
-        &mut self.benchmarks[index]
+        self.last
     }
+
+    fn give_to(self, results: &mut Results) {
+        for family in self.benchmarks {
+            results.push(family.done());
+        }
+    }
+}
+
+/// The metric of a counter, made once a file.
+fn known<'m>(counters: &'m mut Vec<(String, Metric)>, name: &str) -> &'m Metric {
+    let place = counters.iter().position(|(known, _)| known == name);
+    let place = place.unwrap_or_else(|| {
+        counters.push((name.to_owned(), counter(name.to_owned())));
+        counters.len() - 1
+    });
+    &counters[place].1
 }
 
 impl Family {
@@ -279,26 +401,109 @@ impl Aggregate {
 /// A row. What it measured beside the times are counters, under any name that
 /// is not one of the others.
 #[derive(Debug, Default)]
-struct Row {
-    name: String,
-    run_name: Option<String>,
+struct Row<'t> {
+    name: Cow<'t, str>,
+    run_name: Option<Cow<'t, str>>,
     run_type: Option<RunType>,
-    aggregate_name: Option<String>,
+    aggregate_name: Option<Cow<'t, str>>,
     family_index: Option<u64>,
     per_family_instance_index: Option<u64>,
     threads: Option<u32>,
-    label: Option<String>,
+    label: Option<Cow<'t, str>>,
     error_occurred: bool,
-    error_message: Option<String>,
+    error_message: Option<Cow<'t, str>>,
     skipped: bool,
-    skip_message: Option<String>,
+    skip_message: Option<Cow<'t, str>>,
     real_time: Option<Number>,
     cpu_time: Option<Number>,
-    time_unit: Option<String>,
-    counters: Vec<(String, Number)>,
+    time_unit: Option<Cow<'t, str>>,
+    counters: Vec<(Cow<'t, str>, Number)>,
 }
 
-impl Row {
+/// The fields of a row, in the order in which the library writes them.
+const NAMES: [&str; 19] = [
+    "name",
+    "family_index",
+    "per_family_instance_index",
+    "run_name",
+    "run_type",
+    "aggregate_name",
+    "aggregate_unit",
+    "repetitions",
+    "repetition_index",
+    "threads",
+    "label",
+    "error_occurred",
+    "error_message",
+    "skipped",
+    "skip_message",
+    "iterations",
+    "real_time",
+    "cpu_time",
+    "time_unit",
+];
+
+impl<'t> Row<'t> {
+    /// Puts values in place of those of another row; they stand in the order of the names. `None`
+    /// of a row that is not plain.
+    fn fill(
+        &mut self,
+        values: &mut [Option<JsonScalar<'t>>; NAMES.len()],
+        others: &mut Vec<(Cow<'t, str>, JsonScalar<'t>)>,
+    ) -> Option<()> {
+        let [
+            name,
+            family_index,
+            per_family_instance_index,
+            run_name,
+            run_type,
+            aggregate_name,
+            _aggregate_unit,
+            _repetitions,
+            _repetition_index,
+            threads,
+            label,
+            error_occurred,
+            error_message,
+            skipped,
+            skip_message,
+            _iterations,
+            real_time,
+            cpu_time,
+            time_unit,
+        ] = values;
+        self.name = text(name)??;
+        self.run_name = text(run_name)?;
+        // Of a file that does not say it only all rows together tell.
+        self.run_type = Some(match text(run_type)??.as_ref() {
+            "iteration" => RunType::Iteration,
+            "aggregate" => RunType::Aggregate,
+            _ => return None,
+        });
+        self.aggregate_name = text(aggregate_name)?;
+        self.family_index = whole(family_index)?;
+        self.per_family_instance_index = whole(per_family_instance_index)?;
+        self.threads = whole(threads)?;
+        self.label = text(label)?;
+        self.error_occurred = truth(error_occurred)?;
+        self.error_message = text(error_message)?;
+        self.skipped = truth(skipped)?;
+        self.skip_message = text(skip_message)?;
+        self.real_time = time(real_time)?;
+        self.cpu_time = time(cpu_time)?;
+        self.time_unit = text(time_unit)?;
+        self.counters.clear();
+        for (name, value) in others.drain(..) {
+            // What is no number is no counter.
+            if let JsonScalar::Number(_) = value {
+                self.counters.push((name, number(&value)?));
+            }
+        }
+        Some(())
+    }
+}
+
+impl Row<'_> {
     /// The statistic that it is of others, if it is.
     fn aggregate(&self) -> Option<Aggregate> {
         if self.run_type != Some(RunType::Aggregate) {
@@ -312,7 +517,7 @@ impl Row {
     }
 }
 
-impl<'de> Deserialize<'de> for Row {
+impl<'de> Deserialize<'de> for Row<'static> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_map(Reader)
     }
@@ -321,13 +526,13 @@ impl<'de> Deserialize<'de> for Row {
 struct Reader;
 
 impl<'de> Visitor<'de> for Reader {
-    type Value = Row;
+    type Value = Row<'static>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a benchmark")
     }
 
-    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Row, M::Error> {
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Row<'static>, M::Error> {
         let mut row = Row::default();
         let mut name = None;
         while let Some(key) = map.next_key::<String>()? {
@@ -352,7 +557,7 @@ impl<'de> Visitor<'de> for Reader {
                 }
                 _ => {
                     if let Counter(Some(value)) = map.next_value()? {
-                        row.counters.push((key, value));
+                        row.counters.push((key.into(), value));
                     }
                 }
             }
@@ -377,5 +582,181 @@ impl<'de> Deserialize<'de> for Counter {
             Any::Number(number) => Counter(Some(number)),
             Any::Other(IgnoredAny) => Counter(None),
         })
+    }
+}
+
+/// The text of a field, which may be missing; `None` if it is something else.
+fn text<'t>(value: &mut Option<JsonScalar<'t>>) -> Option<Option<Cow<'t, str>>> {
+    match value.take() {
+        None | Some(JsonScalar::Null) => Some(None),
+        Some(JsonScalar::Text(text)) => Some(Some(text)),
+        _ => None,
+    }
+}
+
+/// The same of a number without a sign, a fraction or an exponent.
+fn whole<N: std::str::FromStr>(value: &Option<JsonScalar<'_>>) -> Option<Option<N>> {
+    match value {
+        None | Some(JsonScalar::Null) => Some(None),
+        Some(JsonScalar::Number(digits)) => digits.parse().ok().map(Some),
+        _ => None,
+    }
+}
+
+/// The same of a truth value; a field that is missing is false.
+fn truth(value: &Option<JsonScalar<'_>>) -> Option<bool> {
+    match value {
+        None => Some(false),
+        Some(JsonScalar::Bool(yes)) => Some(*yes),
+        _ => None,
+    }
+}
+
+/// The same of a time.
+fn time(value: &Option<JsonScalar<'_>>) -> Option<Option<Number>> {
+    match value {
+        None => Some(None),
+        Some(value) => number(value).map(Some),
+    }
+}
+
+/// The number, or that there is none; `None` for what is neither, or too large.
+fn number(value: &JsonScalar<'_>) -> Option<Number> {
+    match value {
+        JsonScalar::Null | JsonScalar::NoNumber => Some(Number(None)),
+        JsonScalar::Number(digits) => {
+            let number: f64 = digits.parse().ok()?;
+            number.is_finite().then_some(Number(Some(number)))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const PLAIN: &str = r#"{
+  "context": {"date": "2026-01-31T10:00:00+01:00", "host_name": "a", "num_cpus": 4,
+    "caches": [{"type": "Data", "level": 1}], "load_avg": [0.5, 1], "library_version": "v1.9.5",
+    "library_build_type": "debug", "json_schema_version": 1},
+  "benchmarks": [
+    {"name": "BM_a/8", "family_index": 0, "per_family_instance_index": 0, "run_name": "BM_a/8",
+      "run_type": "iteration", "repetitions": 2, "repetition_index": 0, "threads": 1,
+      "iterations": 1000, "real_time": 1.25e+01, "cpu_time": 12, "time_unit": "us",
+      "bytes_per_second": 3.5e9, "own": NaN, "label": "x"},
+    {"name": "BM_a/8", "family_index": 0, "per_family_instance_index": 0, "run_name": "BM_a/8",
+      "run_type": "iteration", "real_time": 13.5, "cpu_time": 0.1, "time_unit": "us",
+      "bytes_per_second": 3, "own": 7, "words": "inf", "label": null},
+    {"name": "BM_a/8_mean", "run_name": "BM_a/8", "run_type": "aggregate",
+      "aggregate_name": "mean", "aggregate_unit": "time", "real_time": 13, "cpu_time": 1,
+      "time_unit": "us"},
+    {"name": "BM_\"b\"\u00e9", "run_type": "iteration", "error_occurred": true,
+      "error_message": "no", "real_time": 0, "cpu_time": 0, "time_unit": "ns"},
+    {"name": "c", "run_type": "iteration", "skipped": true, "skip_message": "later"},
+    {"name": "BM_d_BigO", "run_name": "BM_d", "run_type": "aggregate", "aggregate_name": "BigO",
+      "cpu_coefficient": 1.0, "big_o": "N", "time_unit": "ns"},
+    {"name": "BM_d_median", "run_name": "BM_d", "run_type": "aggregate",
+      "aggregate_name": "median", "real_time": 2, "cpu_time": 1, "time_unit": "s"}
+  ]
+}
+"#;
+
+    /// Both ways of reading agree, where the one row by row reads it at all.
+    fn agree(text: &[u8]) -> bool {
+        let in_pieces = read_pieces(text);
+        if let Some(in_pieces) = &in_pieces {
+            assert_eq!(read_whole(text).as_ref().ok(), Some(in_pieces));
+        }
+        in_pieces.is_some()
+    }
+
+    #[test]
+    fn a_plain_file_is_read_row_by_row_as_it_is_read_as_a_whole() {
+        assert!(agree(PLAIN.as_bytes()));
+        assert!(agree(format!("\u{feff} {PLAIN} \n").as_bytes()));
+        assert!(
+            agree(br#"{"benchmarks": [], "context": {}}"#),
+            "as sorted by name"
+        );
+        let skipped = PLAIN.lines().find(|line| line.contains("skipped")).unwrap();
+        let long = PLAIN.replacen(skipped, &format!("{skipped}\n").repeat(20_000), 1);
+        assert!(
+            long.len() > 1_000_000 && agree(long.as_bytes()),
+            "in many pieces"
+        );
+    }
+
+    #[test]
+    fn what_the_library_writes_is_read_row_by_row() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+        let files = std::fs::read_dir(folder.join("tests/golden/saved/google_benchmark")).unwrap();
+        for file in files {
+            let file = file.unwrap().path();
+            if file.extension().is_none_or(|extension| extension != "json") {
+                continue;
+            }
+            let text = std::fs::read(&file).unwrap();
+            // Releases before 1.5 did not say which rows are summaries.
+            let old = file.to_string_lossy().contains("/1.4");
+            assert_eq!(agree(&text), !old, "{}", file.display());
+        }
+    }
+
+    #[test]
+    fn what_is_not_plain_is_left_to_the_reader_of_whole_files() {
+        for (old, new) in [
+            ("\"context\"", "\"version\""),
+            ("\"run_type\": \"aggregate\",", ""),
+            ("\"run_type\": \"aggregate\"", "\"run_type\": \"other\""),
+            ("\"json_schema_version\": 1", "\"json_schema_version\": 2"),
+            ("\"real_time\": 13.5", "\"real_time\": NaN"),
+            ("\"real_time\": 13.5", "\"real_time\": -1"),
+            ("\"real_time\": 13.5", "\"real_time\": 1e999"),
+            ("\"real_time\": 13.5,", ""),
+            ("\"time_unit\": \"us\"", "\"time_unit\": \"h\""),
+            ("\"threads\": 1", "\"threads\": -1"),
+            ("\"own\": 7", "\"own\": [7]"),
+            ("\"own\": 7", "\"own\": 1e999"),
+            ("\"name\": \"c\",", ""),
+            ("\"name\": \"c\"", "\"name\": null"),
+            ("\"skipped\": true", "\"skipped\": 1"),
+            ("  ]\n}", "  ]"),
+            ("  ]\n}", "  ]}}"),
+            ("  ]\n}", "  ],}"),
+            ("  ]\n}", "  ], \"benchmarks\": []}"),
+            ("{\n  \"context\"", "[\n  \"context\""),
+        ] {
+            let text = PLAIN.replacen(old, new, 1);
+            assert_ne!(text, PLAIN, "{old}");
+            assert_eq!(read_pieces(text.as_bytes()), None, "{new}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_damaged_file_is_read_row_by_row_only_as_it_is_read_as_a_whole(
+            places in prop::collection::vec((any::<prop::sample::Index>(), any::<bool>()), 1..3),
+            sign in prop::sample::select(&b"0123456789.eE+-,[]{}\":tnuNaIif\\ \x7f\xff"[..]),
+        ) {
+            let mut text = PLAIN.as_bytes().to_vec();
+            for (place, insert) in places {
+                let place = place.index(text.len());
+                if insert {
+                    text.insert(place, sign);
+                } else {
+                    text[place] = sign;
+                }
+            }
+            agree(&text);
+        }
+
+        #[test]
+        fn every_time_is_read_to_the_last_bit(time in prop::num::f64::POSITIVE) {
+            let digits = serde_json::to_string(&time).unwrap();
+            let text = PLAIN.replacen("1.25e+01", &digits, 1);
+            agree(text.as_bytes());
+        }
     }
 }
