@@ -1,6 +1,9 @@
 //! Run → Analysis: all at once, or benchmark by benchmark for those who do not hold all of its
 //! samples, and what follows from all benchmarks together.
 
+use std::collections::HashMap;
+use std::thread;
+
 use deadheat_model::{
     Analysis, Benchmark, Comparison, Ending, FailedBenchmark, Gates, Origin, Plan, Processes, Run,
     Samples, Workload,
@@ -18,14 +21,45 @@ use crate::suite::{mark_what_holds, overall, pay_for_the_suite};
 /// Analyses a run. Pure: the same run gives the same analysis.
 pub fn analyse(run: &Run, options: Options) -> Analysis {
     let per_benchmark = PerBenchmarkAnalysis::new(run, options);
-    let part = |index: usize| {
+    // A look through all benchmarks for each of 50,000 took longer than reading their files.
+    let mut own_links = HashMap::new();
+    for (index, benchmark) in run.header.plan.benchmarks.iter().enumerate() {
+        if let Some(own_link) = benchmark.own_link {
+            own_links.entry(own_link.of).or_insert(index);
+        }
+    }
+    let part = |index: &usize| {
         let samples = |index: usize| &run.benchmarks[index];
-        let own_link = run.header.plan.own_link_of(index).map(samples);
-        per_benchmark.benchmark(index, samples(index), own_link)
+        let own_link = own_links.get(index).copied().map(samples);
+        per_benchmark.benchmark(*index, samples(*index), own_link)
     };
     let answered = (0..run.benchmarks.len()).filter(|index| per_benchmark.has_answer(*index));
-    per_benchmark.gather(answered.map(part).collect())
+    let answered: Vec<usize> = answered.collect();
+    let cores = match answered.len() {
+        ..FEW_BENCHMARKS => 1,
+        _ => thread::available_parallelism().map_or(1, usize::from),
+    };
+    let each = answered.len().div_ceil(cores).max(1);
+    let mut parts = Vec::with_capacity(answered.len());
+    thread::scope(|scope| {
+        let (mine, others) = answered.split_at(each.min(answered.len()));
+        let others: Vec<_> = others
+            .chunks(each)
+            .map(|some| scope.spawn(|| some.iter().map(part).collect::<Vec<Part>>()))
+            .collect();
+        parts.extend(mine.iter().map(part));
+        for other in others {
+            match other.join() {
+                Ok(theirs) => parts.extend(theirs),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+    });
+    per_benchmark.gather(parts)
 }
+
+/// Fewer benchmarks are not worth a thread: one of 60 samples takes some 20 µs.
+const FEW_BENCHMARKS: usize = 64;
 
 /// Analyses the benchmarks of a run one by one, from any number of threads, and gathers their
 /// answers to what [`analyse`](crate::analyse) gives.
@@ -84,7 +118,10 @@ impl<'a> PerBenchmarkAnalysis<'a> {
             }
         }
         mark_separated_controls(&mut comparisons, &controls, plan.design.alpha);
-        let mut comparisons: Vec<Comparison> = comparisons.into_iter().flatten().collect();
+        let all = comparisons.iter().map(Vec::len).sum();
+        let mut flat: Vec<Comparison> = Vec::with_capacity(all);
+        comparisons.into_iter().for_each(|some| flat.extend(some));
+        let mut comparisons = flat;
         comparisons.iter_mut().for_each(follow_the_estimates);
         mark_what_holds(&mut comparisons);
         #[cfg(feature = "recordings")]

@@ -99,7 +99,7 @@ pub(crate) fn unpaired(
             excludes_zero: excludes_zero(judged.and_then(|judged| judged.interval)),
             provisional: judged.is_some_and(|judged| judged.call.is_some()),
             metrics,
-            figures: figures.filter(|_| !options.without_figures),
+            figures: figures.filter(|_| !options.without_figures).map(Box::new),
             plots: plots.flatten(),
             ..empty.clone()
         };

@@ -81,28 +81,29 @@ impl<'t> JsonScan<'t> {
 
     /// Reads a text.
     pub fn text(&mut self) -> Option<Cow<'t, str>> {
+        text(self.quoted()?)
+    }
+
+    /// The bytes of a text as they are written, its quotes included, and whether they have escapes.
+    fn quoted(&mut self) -> Option<(&'t [u8], bool)> {
         if !self.take(b'"') {
             return None;
         }
-        let begin = self.at;
+        let begin = self.at - 1;
+        let mut has_escapes = false;
         loop {
             self.at += plain(self.text.get(self.at..)?);
             match self.text.get(self.at)? {
                 b'"' => break,
-                b'\\' => self.at += 2,
+                b'\\' => {
+                    has_escapes = true;
+                    self.at += 2;
+                }
                 _ => return None,
             }
         }
         self.at += 1;
-        let inside = std::str::from_utf8(&self.text[begin..self.at - 1]).ok()?;
-        if !inside.as_bytes().contains(&b'\\') {
-            return Some(Cow::Borrowed(inside));
-        }
-        let quoted = std::str::from_utf8(&self.text[begin - 1..self.at]).ok()?;
-        match Json::parse(quoted)? {
-            Json::Text(text) => Some(Cow::Owned(text)),
-            _ => None,
-        }
+        Some((&self.text[begin..self.at], has_escapes))
     }
 
     /// Reads a value that is neither a list nor an object.
@@ -182,21 +183,29 @@ impl<'t> JsonScan<'t> {
         }
         let mut expected = 0;
         loop {
-            let name = self.text()?;
+            let written = self.quoted()?;
             if !self.take(b':') {
                 return None;
             }
             let value = self.scalar()?;
+            let decoded;
+            let name = match written {
+                (quoted, false) => &quoted[1..quoted.len() - 1],
+                _ => {
+                    decoded = text(written)?;
+                    decoded.as_bytes()
+                }
+            };
+            let is_it = |known: &&str| known.as_bytes() == name;
             let (before, from) = names.split_at(expected);
-            let behind = from.iter().position(|known| *known == name);
+            let behind = from.iter().position(is_it);
             let place = behind.map(|place| expected + place);
-            let place = place.or_else(|| before.iter().position(|known| *known == name));
-            match place {
+            match place.or_else(|| before.iter().position(is_it)) {
                 Some(place) => {
                     values[place] = Some(value);
                     expected = place + 1;
                 }
-                None => others.push((name, value)),
+                None => others.push((text(written)?, value)),
             }
             if self.take(b'}') {
                 return Some(());
@@ -205,6 +214,18 @@ impl<'t> JsonScan<'t> {
                 return None;
             }
         }
+    }
+}
+
+/// The text that is written so, in quotes and perhaps with escapes.
+fn text((quoted, has_escapes): (&[u8], bool)) -> Option<Cow<'_, str>> {
+    let quoted = std::str::from_utf8(quoted).ok()?;
+    if !has_escapes {
+        return Some(Cow::Borrowed(&quoted[1..quoted.len() - 1]));
+    }
+    match Json::parse(quoted)? {
+        Json::Text(text) => Some(Cow::Owned(text)),
+        _ => None,
     }
 }
 

@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use deadheat_model::{
-    Benchmark, BenchmarkFailure, BenchmarkOverrides, BlockRecord, Contender, ContenderId, Design,
-    Environment, Flags, LeftOut, LeftOutReason, Looks, Metric, Origin, Plan, PlanError,
-    ResultBenchmark, ResultSide, ResultSource, Results, Run, RunHeader, Sample, Saved, Workload,
+    Benchmark, BenchmarkFailure, BenchmarkOverrides, Contender, ContenderId, Design, Environment,
+    LeftOut, LeftOutReason, Looks, Metric, Origin, Plan, PlanError, ResultBenchmark, ResultSide,
+    ResultSource, Results, Run, RunHeader, Saved, Workload,
 };
 
 use super::matched::{Held, Match, matched, place_of};
@@ -256,28 +256,16 @@ fn push(
         .iter()
         .filter_map(|metric| place_of(benchmark, metric))
         .collect();
-    let mut record = BlockRecord {
-        benchmark: index,
-        samples: vec![Sample {
-            contender,
-            flags: Flags::NONE,
-            exit_code: None,
-            iterations: 1,
-        }],
-        ..BlockRecord::default()
+    let file;
+    let replicates = if pooled {
+        file = vec![held.file as u32; benchmark.processes.len()];
+        &file
+    } else {
+        &benchmark.processes
     };
-    let rows = benchmark
-        .values
-        .chunks_exact(benchmark.metrics.len().max(1));
-    for (row, process) in rows.zip(&benchmark.processes) {
-        record.replicate = if pooled { held.file as u32 } else { *process };
-        record.values.clear();
-        record.values.extend(places.iter().map(|place| row[*place]));
-        run.benchmarks[index]
-            .push(&record)
-            .expect("importers let nothing pass that is no measurement");
-        record.index += 1;
-    }
+    run.benchmarks[index]
+        .push_rows(contender, replicates, &benchmark.values, &places)
+        .expect("importers let nothing pass that is no measurement");
 }
 
 /// One side of a comparison.
