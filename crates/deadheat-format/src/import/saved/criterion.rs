@@ -365,7 +365,7 @@ impl Rates {
         for (metric, amount) in &self.0 {
             let rate = amount * 1e9 / nanoseconds;
             if rate.is_finite() && rate >= 0.0 {
-                rows.set(&metric, rate);
+                rows.set(metric, rate);
             }
         }
     }

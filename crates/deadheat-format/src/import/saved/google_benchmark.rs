@@ -90,9 +90,13 @@ pub(super) fn read_pieces(input: impl Read) -> Option<Results> {
         } else {
             return None;
         }
-        match pieces.step(|scan| scan.peek().filter(|_| scan.take(b',') || scan.take(b'}')))? {
-            b'}' => break,
-            _ => {}
+        let goes_on = pieces.step(|scan| match scan.peek()? {
+            b',' => Some(scan.take(b',')),
+            b'}' => Some(!scan.take(b'}')),
+            _ => None,
+        })?;
+        if !goes_on {
+            break;
         }
     }
     let mut results = results.filter(|_| pieces.is_at_end())?;

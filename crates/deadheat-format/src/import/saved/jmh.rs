@@ -154,11 +154,11 @@ impl Entry {
                 let at = || format!("rawData[{fork}][{iteration}]");
                 let value = value.measured(factor, at)?;
                 rows.begin(fork as u32);
-                rows.set(&metric, value);
+                rows.set(metric, value);
                 for (metric, factor, secondary) in &secondary {
                     let value = secondary.raw_data[fork][iteration].value(*factor);
                     if let Some(value) = value {
-                        rows.set(&metric, value);
+                        rows.set(metric, value);
                     }
                 }
             }
@@ -198,7 +198,7 @@ impl Primary {
                 }
                 for time in spread(calls, most) {
                     rows.begin(fork as u32);
-                    rows.set(&metric, time);
+                    rows.set(metric, time);
                 }
             }
         }
