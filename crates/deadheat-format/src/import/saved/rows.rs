@@ -61,13 +61,17 @@ impl Rows {
     pub(super) fn give_to(mut self, benchmark: &mut ResultBenchmark) {
         let rows = self.len();
         self.columns.retain(|(_, values)| values.len() == rows);
+        // All of them to measure: a file may have 50,000 benchmarks.
         let mut values = Vec::with_capacity(rows * self.columns.len());
         for row in 0..rows {
             values.extend(self.columns.iter().map(|(_, column)| column[row]));
         }
         benchmark.values = values;
+        self.processes.shrink_to_fit();
         benchmark.processes = self.processes;
-        benchmark.metrics = self.columns.into_iter().map(|(metric, _)| metric).collect();
+        let mut metrics = Vec::with_capacity(self.columns.len());
+        metrics.extend(self.columns.into_iter().map(|(metric, _)| metric));
+        benchmark.metrics = metrics;
     }
 }
 
