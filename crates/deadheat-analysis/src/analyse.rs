@@ -1,6 +1,10 @@
 //! Run → Analysis: all at once, or benchmark by benchmark for those who do not hold all of its
 //! samples, and what follows from all benchmarks together.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::thread;
+
 use deadheat_model::{
     Analysis, Benchmark, Comparison, Ending, FailedBenchmark, Gates, Origin, Plan, Processes, Run,
     Samples, Workload,
@@ -17,15 +21,62 @@ use crate::suite::{mark_what_holds, overall, pay_for_the_suite};
 
 /// Analyses a run. Pure: the same run gives the same analysis.
 pub fn analyse(run: &Run, options: Options) -> Analysis {
+    analyse_with(run, options, &|index| Cow::Borrowed(&run.benchmarks[index]))
+}
+
+/// Analyses a run that does not hold its samples: these may be made when they are asked for, from
+/// several threads. A recording with several files a side needs to hold them all the same, for the
+/// mean of all benchmarks is found file by file.
+pub fn analyse_with<'s>(
+    run: &Run,
+    options: Options,
+    samples: &(dyn Fn(usize) -> Cow<'s, Samples> + Sync),
+) -> Analysis {
     let per_benchmark = PerBenchmarkAnalysis::new(run, options);
-    let part = |index: usize| {
-        let samples = |index: usize| &run.benchmarks[index];
-        let own_link = run.header.plan.own_link_of(index).map(samples);
-        per_benchmark.benchmark(index, samples(index), own_link)
+    // A look through all benchmarks for each of 50,000 took longer than reading their files.
+    let mut own_links = HashMap::new();
+    for (index, benchmark) in run.header.plan.benchmarks.iter().enumerate() {
+        if let Some(own_link) = benchmark.own_link {
+            own_links.entry(own_link.of).or_insert(index);
+        }
+    }
+    let part = |index: &usize| {
+        let own_link = own_links.get(index).map(|own_link| samples(*own_link));
+        per_benchmark.benchmark(*index, &samples(*index), own_link.as_deref())
     };
     let answered = (0..run.benchmarks.len()).filter(|index| per_benchmark.has_answer(*index));
-    per_benchmark.gather(answered.map(part).collect())
+    let answered: Vec<usize> = answered.collect();
+    let cores = match answered.len() {
+        ..FEW_BENCHMARKS => 1,
+        _ => thread::available_parallelism().map_or(1, usize::from),
+    };
+    let mut answers = Answers::for_benchmarks(answered.len());
+    // By and by: what a thread has answered is no more than some of all there is in memory.
+    for some in answered.chunks(MOST_AT_ONCE * cores) {
+        let each = some.len().div_ceil(cores);
+        let (mine, others) = some.split_at(each);
+        thread::scope(|scope| {
+            let others: Vec<_> = others
+                .chunks(each)
+                .map(|some| scope.spawn(|| some.iter().map(part).collect::<Vec<Part>>()))
+                .collect();
+            mine.iter().for_each(|index| answers.add(part(index)));
+            for other in others {
+                match other.join() {
+                    Ok(parts) => parts.into_iter().for_each(|part| answers.add(part)),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+        });
+    }
+    per_benchmark.whole(answers)
 }
+
+/// Benchmarks that a thread takes at once.
+const MOST_AT_ONCE: usize = 1_024;
+
+/// Fewer benchmarks are not worth a thread: one of 60 samples takes some 20 µs.
+const FEW_BENCHMARKS: usize = 64;
 
 /// Analyses the benchmarks of a run one by one, from any number of threads, and gathers their
 /// answers to what [`analyse`](crate::analyse) gives.
@@ -63,28 +114,33 @@ impl<'a> PerBenchmarkAnalysis<'a> {
 
     /// The whole answer, from those of all benchmarks that have one, in the order of the plan.
     pub fn gather(&self, parts: Vec<Part>) -> Analysis {
+        let mut answers = Answers::for_benchmarks(parts.len());
+        parts.into_iter().for_each(|part| answers.add(part));
+        self.whole(answers)
+    }
+
+    fn whole(&self, answers: Answers) -> Analysis {
         let run = self.run;
         let plan = &run.header.plan;
-        let (mut p_values, mut comparisons) = (Vec::new(), Vec::new());
-        let mut controls = Vec::new();
-        for part in parts {
-            controls.push(part.control);
-            p_values.push(part.p_values);
-            comparisons.push(part.comparisons);
-        }
-        for (some, p) in comparisons.iter_mut().zip(&p_values) {
+        let Answers {
+            mut comparisons,
+            counts,
+            mut p_values,
+            controls,
+        } = answers;
+        let mut groups = groups(&mut comparisons, &counts);
+        for (some, p) in groups.iter_mut().zip(&p_values) {
             for (comparison, p) in some.iter_mut().zip(p) {
                 comparison.p_looks = comparison.p_looks.or(*p);
             }
         }
         pay_for_the_suite(&mut p_values);
-        for (some, p) in comparisons.iter_mut().zip(&p_values) {
+        for (some, p) in groups.iter_mut().zip(&p_values) {
             for (comparison, p) in some.iter_mut().zip(p) {
                 comparison.p_adjusted = *p;
             }
         }
-        mark_separated_controls(&mut comparisons, &controls, plan.design.alpha);
-        let mut comparisons: Vec<Comparison> = comparisons.into_iter().flatten().collect();
+        mark_separated_controls(&mut groups, &controls, plan.design.alpha);
         comparisons.iter_mut().for_each(follow_the_estimates);
         mark_what_holds(&mut comparisons);
         #[cfg(feature = "recordings")]
@@ -120,6 +176,45 @@ impl<'a> PerBenchmarkAnalysis<'a> {
             calibration: run.header.environment.calibration.clone(),
         }
     }
+}
+
+/// The answers about benchmarks, one behind the other: with a list for each, 50,000 of them were
+/// twice in memory when they were gathered.
+struct Answers {
+    comparisons: Vec<Comparison>,
+    /// The comparisons of each benchmark.
+    counts: Vec<usize>,
+    p_values: Vec<Vec<Option<f64>>>,
+    controls: Vec<Option<f64>>,
+}
+
+impl Answers {
+    fn for_benchmarks(benchmarks: usize) -> Self {
+        Self {
+            comparisons: Vec::with_capacity(benchmarks),
+            counts: Vec::with_capacity(benchmarks),
+            p_values: Vec::with_capacity(benchmarks),
+            controls: Vec::with_capacity(benchmarks),
+        }
+    }
+
+    fn add(&mut self, part: Part) {
+        self.counts.push(part.comparisons.len());
+        self.comparisons.extend(part.comparisons);
+        self.p_values.push(part.p_values);
+        self.controls.push(part.control);
+    }
+}
+
+/// The comparisons of each benchmark.
+fn groups<'c>(mut all: &'c mut [Comparison], counts: &[usize]) -> Vec<&'c mut [Comparison]> {
+    let mut groups = Vec::with_capacity(counts.len());
+    for count in counts {
+        let (some, rest) = all.split_at_mut(*count);
+        groups.push(some);
+        all = rest;
+    }
+    groups
 }
 
 /// Says how long open races would go on, at the pace of a replicate on average over all benchmarks.

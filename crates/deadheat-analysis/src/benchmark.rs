@@ -172,7 +172,7 @@ fn answer(raced: &Raced<'_>, options: Options, recorded: Option<Recorded<'_>>) -
         let (figures, plots) = figured.map(|figured| figured.alone(options.plots)).unzip();
         let mut alone = Comparison {
             metrics,
-            figures: figures.filter(|_| !options.without_figures),
+            figures: figures.filter(|_| !options.without_figures).map(Box::new),
             plots: plots.flatten(),
             ..empty
         };
@@ -269,7 +269,7 @@ fn answer(raced: &Raced<'_>, options: Options, recorded: Option<Recorded<'_>>) -
         if let Some(figured) = &figured {
             let paired = Some((effects, judged));
             let (figures, plots) = figured.against(id, paired, options.plots);
-            comparison.figures = Some(figures).filter(|_| !options.without_figures);
+            comparison.figures = (!options.without_figures).then(|| Box::new(figures));
             comparison.plots = plots.map(|mut plots| {
                 plots.looks = final_decision.looks_at(place);
                 plots

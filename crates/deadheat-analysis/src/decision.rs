@@ -226,7 +226,7 @@ impl ControlComparison {
 /// most α of runs; one does, and every verdict of the run is provisional. `p_values` are those of
 /// the controls, one per benchmark.
 pub(crate) fn mark_separated_controls(
-    benchmarks: &mut [Vec<Comparison>],
+    benchmarks: &mut [&mut [Comparison]],
     p_values: &[Option<f64>],
     alpha: f64,
 ) {
@@ -265,7 +265,7 @@ pub(crate) fn mark_separated_controls(
         separated,
         of: judged.len(),
     };
-    for comparison in benchmarks.iter_mut().flatten() {
+    for comparison in benchmarks.iter_mut().flat_map(|some| some.iter_mut()) {
         comparison.provisional |= comparison.verdict.is_some();
         comparison.warnings.insert(0, warning.clone());
     }

@@ -44,7 +44,7 @@ mod waiting;
 mod warm_up;
 mod warnings;
 
-pub use analyse::{PerBenchmarkAnalysis, analyse};
+pub use analyse::{PerBenchmarkAnalysis, analyse, analyse_with};
 pub use benchmark_state::LookTaken;
 #[cfg(feature = "bisect")]
 pub use bisect::{BisectSearch, NextStep};

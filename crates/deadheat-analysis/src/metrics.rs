@@ -39,7 +39,9 @@ pub(crate) fn metric_rows(
             verdict: verdict.flatten(),
         })
     };
-    samples.metrics().iter().filter_map(row).collect()
+    let mut rows = Vec::with_capacity(samples.metrics().len());
+    rows.extend(samples.metrics().iter().filter_map(row));
+    rows
 }
 
 /// The estimate of a metric on the same replicates as the judged one, and the verdict had this one

@@ -99,7 +99,7 @@ pub(crate) fn unpaired(
             excludes_zero: excludes_zero(judged.and_then(|judged| judged.interval)),
             provisional: judged.is_some_and(|judged| judged.call.is_some()),
             metrics,
-            figures: figures.filter(|_| !options.without_figures),
+            figures: figures.filter(|_| !options.without_figures).map(Box::new),
             plots: plots.flatten(),
             ..empty.clone()
         };
@@ -138,6 +138,8 @@ pub(crate) fn unpaired(
             warnings.push(Warning::PlacementFixed { reason: None });
         }
         warnings.extend(warnings::about_the_counters(header));
+        // There may be many comparisons, with a few each.
+        warnings.shrink_to_fit();
         comparison.warnings = warnings;
         p_values.push(comparison.estimate.as_ref().and_then(|e| e.p_value));
         comparisons.push(comparison);

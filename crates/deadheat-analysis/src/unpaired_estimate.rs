@@ -45,6 +45,8 @@ impl Logs {
             zeros: 0,
         };
         let mut place_of = HashMap::new();
+        // Neighbours are mostly of one replicate.
+        let mut last: Option<(u32, usize)> = None;
         for block in samples.blocks() {
             for at in block.range() {
                 let sample = &samples.samples()[at];
@@ -60,12 +62,19 @@ impl Logs {
                 if metric.adds_up() && sample.iterations != 1 {
                     value /= sample.iterations as f64;
                 }
-                let next = logs.replicates.len();
-                let place = *place_of.entry(block.replicate).or_insert(next);
-                if place == next {
-                    logs.replicates.push(Vec::new());
-                    logs.numbers.push(block.replicate);
-                }
+                let place = match last {
+                    Some((replicate, place)) if replicate == block.replicate => place,
+                    _ => {
+                        let next = logs.replicates.len();
+                        let place = *place_of.entry(block.replicate).or_insert(next);
+                        if place == next {
+                            logs.replicates.push(Vec::new());
+                            logs.numbers.push(block.replicate);
+                        }
+                        place
+                    }
+                };
+                last = Some((block.replicate, place));
                 logs.replicates[place].push(value.ln());
             }
         }

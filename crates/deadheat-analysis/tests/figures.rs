@@ -17,7 +17,7 @@ fn comparison(origin: Origin, contenders: usize, blocks: &[Block]) -> Comparison
 
 fn figures(blocks: &[Block]) -> Figures {
     let found = comparison(Origin::PairedRecording, 2, blocks);
-    found.figures.expect("the metric was recorded")
+    *found.figures.expect("the metric was recorded")
 }
 
 const ABBA: [u8; 4] = [0, 1, 1, 0];

@@ -1,31 +1,37 @@
 //! A file of results: read, checked, filtered, and brought into order.
 
 use std::cmp::Ordering;
+use std::io::Read;
 
 use crate::json::{Broken, JsonError, Reader};
 use crate::pattern::Pattern;
+use crate::pieces::Pieces;
 use crate::problem::{Problem, Refusal};
-use crate::row::{Field, Row};
+use crate::row::{Field, RowView, Rows};
 
 /// A JSON text that could be read, whether or not it holds results.
 #[derive(Debug)]
-pub struct Document<'a> {
+pub struct Document {
     schema: Result<(), Refusal>,
-    rows: Result<Vec<Row<'a>>, Problem>,
+    rows: Result<Rows, Problem>,
 }
 
-impl<'a> Document<'a> {
+impl Document {
+    fn empty() -> Self {
+        Self {
+            schema: Ok(()),
+            rows: Err(Problem::at("", "there is no \"benchmarks\"")),
+        }
+    }
+
     /// Reads a text to its end.
     ///
     /// # Errors
     ///
     /// Whatever Python's `json.load` refuses, with its line and column.
-    pub fn read(text: &'a [u8]) -> Result<Self, JsonError> {
+    pub fn read(text: &[u8]) -> Result<Self, JsonError> {
         Reader::read(text, |reader| {
-            let mut read = Self {
-                schema: Ok(()),
-                rows: Err(Problem::at("", "there is no \"benchmarks\"")),
-            };
+            let mut read = Self::empty();
             if reader.peek() != Some(b'{') {
                 let is = reader.value()?.type_name();
                 let what = format!("the file should hold an object and holds a {is}");
@@ -44,17 +50,54 @@ impl<'a> Document<'a> {
         })
     }
 
+    /// Reads a text piece by piece, which need not be held as a whole then. `None` where it holds no
+    /// list of rows, or cannot be read: what is wrong with it only [`Document::read`] finds out.
+    pub fn read_pieces(input: impl Read) -> Option<Self> {
+        let mut pieces = Pieces::new(input);
+        let mut read = Self::empty();
+        pieces.step(0, |reader| {
+            if reader.take(b'{') {
+                Ok(())
+            } else {
+                reader.wrong("an object should stand here")
+            }
+        })?;
+        loop {
+            enum Key {
+                Context,
+                Benchmarks,
+                Other,
+            }
+            let key = pieces.step(1, |reader| {
+                Ok(match reader.key()?.as_bytes() {
+                    b"context" => Key::Context,
+                    b"benchmarks" => Key::Benchmarks,
+                    _ => Key::Other,
+                })
+            })?;
+            match key {
+                Key::Context => read.schema = pieces.step(1, schema)?,
+                Key::Benchmarks => read.rows = Ok(rows_of_pieces(&mut pieces)?),
+                Key::Other => pieces.step(1, |reader| reader.skip())?,
+            }
+            if pieces.step(1, |reader| more(reader, b'}'))? {
+                continue;
+            }
+            return pieces.is_at_end().then_some(read);
+        }
+    }
+
     /// The rows whose run name, or else name, the filter finds something in, by family, instance
     /// and repetition, with the aggregates of each last.
     ///
     /// # Errors
     ///
     /// A schema that is not version 1, and everything on which the original ends in a traceback.
-    pub fn results(self, filter: Option<&str>) -> Result<Results<'a>, Refusal> {
+    pub fn results(self, filter: Option<&str>) -> Result<Results, Refusal> {
         self.schema?;
         let mut rows = self.rows?;
         if let Some(filter) = filter {
-            rows = wanted(rows, filter)?;
+            keep_wanted(&mut rows, filter)?;
         }
         sort(&mut rows)?;
         Ok(Results { rows })
@@ -86,7 +129,7 @@ fn schema(reader: &mut Reader<'_>) -> Result<Result<(), Refusal>, Broken> {
 }
 
 /// Reads the list of rows. The first entry that is none is a problem, once all is read.
-fn rows<'a>(reader: &mut Reader<'a>) -> Result<Result<Vec<Row<'a>>, Problem>, Broken> {
+fn rows(reader: &mut Reader<'_>) -> Result<Result<Rows, Problem>, Broken> {
     let unlike = |path: String, kind: &str, is: &str| {
         Problem::at(path, format!("should be {kind} and is a {is}"))
     };
@@ -94,10 +137,10 @@ fn rows<'a>(reader: &mut Reader<'a>) -> Result<Result<Vec<Row<'a>>, Problem>, Br
         let is = reader.value()?.type_name();
         return Ok(Err(unlike("benchmarks".to_owned(), "a list", is)));
     }
-    let (mut rows, mut index, mut problem) = (Vec::new(), 0, None);
+    let (mut rows, mut index, mut problem) = (Rows::default(), 0, None);
     reader.list(|reader| {
         if reader.peek() == Some(b'{') {
-            rows.push(Row::read(reader, index)?);
+            rows.read(reader, index)?;
         } else {
             let is = reader.value()?.type_name();
             problem.get_or_insert_with(|| unlike(format!("benchmarks[{index}]"), "an object", is));
@@ -108,61 +151,146 @@ fn rows<'a>(reader: &mut Reader<'a>) -> Result<Result<Vec<Row<'a>>, Problem>, Br
     Ok(problem.map_or(Ok(rows), Err))
 }
 
-/// The rows whose run name, or else name, the filter finds something in.
-fn wanted<'a>(rows: Vec<Row<'a>>, filter: &str) -> Result<Vec<Row<'a>>, Problem> {
+/// The same piece by piece; `None` where anything is no row.
+fn rows_of_pieces<R: Read>(pieces: &mut Pieces<R>) -> Option<Rows> {
+    let mut rows = Rows::default();
+    let is_empty = pieces.step(1, |reader| {
+        if !reader.take(b'[') {
+            return reader.wrong("a list should stand here");
+        }
+        reader.space();
+        Ok(reader.take(b']'))
+    })?;
+    let mut goes_on = !is_empty;
+    while goes_on {
+        let before = rows.all.len();
+        goes_on = pieces.step(2, |reader| {
+            // As many as there are in one piece, of which the last may be cut off.
+            rows.all.truncate(before);
+            loop {
+                let begin = reader.clone();
+                let index = rows.all.len();
+                let row = match reader.peek() {
+                    Some(b'{') => rows.read(reader, index),
+                    _ => reader.wrong("a row should stand here"),
+                };
+                let read = row.and_then(|()| {
+                    reader.space();
+                    more(reader, b']')
+                });
+                match read {
+                    Ok(true) => reader.space(),
+                    Ok(false) => return Ok(false),
+                    Err(_) if index > before => {
+                        rows.all.truncate(index);
+                        *reader = begin;
+                        return Ok(true);
+                    }
+                    Err(broken) => return Err(broken),
+                }
+            }
+        })?;
+    }
+    Some(rows)
+}
+
+/// Tells whether a comma stands here, or else what closes.
+fn more(reader: &mut Reader<'_>, close: u8) -> Result<bool, Broken> {
+    if reader.take(b',') {
+        Ok(true)
+    } else if reader.take(close) {
+        Ok(false)
+    } else {
+        reader.wrong("a comma or a closing bracket should stand here")
+    }
+}
+
+/// Keeps the rows whose run name, or else name, the filter finds something in.
+fn keep_wanted(rows: &mut Rows, filter: &str) -> Result<(), Problem> {
     let pattern = Pattern::new(filter)?;
-    let mut kept = Vec::with_capacity(rows.len());
-    for row in rows {
+    rows.keep(|row| {
         let run_name = row.text_or_empty(Field::RunName)?;
         let name = if run_name.as_bytes().is_empty() {
             row.text(Field::Name)?
         } else {
-            &run_name
+            run_name
         };
-        if pattern.is_found_in(&name.lossy())? {
-            kept.push(row);
-        }
-    }
-    Ok(kept)
+        Ok(pattern.is_found_in(&name.lossy())?.then_some(None))
+    })
 }
 
 /// Orders rows; what is equal stays as it was. A missing index comes before 0, NaN behind all.
-fn sort(rows: &mut [Row<'_>]) -> Result<(), Problem> {
-    for row in &mut *rows {
-        let index = |field| match row.get(field) {
-            None => Ok(-1.0),
-            // -0 is 0.
-            Some(_) => row.number(field).map(|number| number.float() + 0.0),
-        };
-        row.place = [
-            index(Field::Family)?,
-            index(Field::Instance)?,
-            f64::from(u8::from(row.is_aggregate())),
-            index(Field::Repetition)?,
-        ];
+fn sort(rows: &mut Rows) -> Result<(), Problem> {
+    let mut last = None;
+    let mut sorted = true;
+    for row in rows.iter() {
+        let place = place(row)?;
+        sorted &= last.is_none_or(|last| last <= place);
+        last = Some(place);
     }
-    rows.sort_by(|a, b| {
-        let places = a.place.iter().zip(&b.place);
-        places
-            .map(|(a, b)| a.total_cmp(b))
-            .find(|order| order.is_ne())
-            .unwrap_or(Ordering::Equal)
-    });
+    // The library writes them in this order, unless it takes repetitions in turns.
+    if !sorted {
+        let mut placed = Vec::with_capacity(rows.all.len());
+        for (index, row) in rows.iter().enumerate() {
+            placed.push((place(row)?, rows.all[index]));
+        }
+        placed.sort_by_key(|(place, _)| *place);
+        rows.all = placed.into_iter().map(|(_, row)| row).collect();
+    }
     Ok(())
 }
 
-/// Results of one side, in the order in which they are reported.
-#[derive(Debug, Clone)]
-pub struct Results<'a> {
-    pub(crate) rows: Vec<Row<'a>>,
+/// The numbers that a row is sorted by, the most important first.
+fn place(row: RowView<'_>) -> Result<[Ordered; 4], Problem> {
+    let index = |field| {
+        Ok(Ordered(match row.get(field) {
+            None => -1.0,
+            // -0 is 0.
+            Some(_) => row.number(field)?.float() + 0.0,
+        }))
+    };
+    Ok([
+        index(Field::Family)?,
+        index(Field::Instance)?,
+        Ordered(f64::from(u8::from(row.is_aggregate()))),
+        index(Field::Repetition)?,
+    ])
 }
 
-impl Results<'_> {
+/// A float with a place among all others.
+#[derive(Clone, Copy, Debug)]
+struct Ordered(f64);
+
+impl Ord for Ordered {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.total_cmp(&other.0)
+    }
+}
+
+impl PartialOrd for Ordered {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Ordered {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Ordered {}
+
+/// Results of one side, in the order in which they are reported.
+#[derive(Debug, Clone)]
+pub struct Results {
+    pub(crate) rows: Rows,
+}
+
+impl Results {
     /// The results as those of the second side, which a problem will say of them.
     pub fn of_second_side(mut self) -> Self {
-        for row in &mut self.rows {
-            row.second = true;
-        }
+        self.rows.second = true;
         self
     }
 
@@ -174,28 +302,27 @@ impl Results<'_> {
     /// A pattern or a replacement that Python refuses, and a name that is no string.
     pub fn family(mut self, pattern: &str, replacement: &str) -> Result<Self, Problem> {
         let pattern = Pattern::new(pattern)?;
-        let mut kept = Vec::with_capacity(self.rows.len());
-        for mut row in self.rows {
-            let name = row.text(Field::Name)?.lossy();
-            if pattern.is_found_in(&name)? {
-                let renamed = pattern.replace(&name, replacement)?;
-                row.rename(renamed);
-                kept.push(row);
+        self.rows.keep(|row| {
+            let name = row.text(Field::Name)?;
+            let name = name.lossy();
+            if !pattern.is_found_in(&name)? {
+                return Ok(None);
             }
-        }
-        self.rows = kept;
+            Ok(Some(Some(pattern.replace(&name, replacement)?)))
+        })?;
         Ok(self)
     }
 }
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn results<'a>(text: &'a str, filter: Option<&str>) -> Result<Results<'a>, Refusal> {
+    fn results(text: &str, filter: Option<&str>) -> Result<Results, Refusal> {
         Document::read(text.as_bytes()).unwrap().results(filter)
     }
 
-    fn names(results: &Results<'_>) -> Vec<String> {
+    fn names(results: &Results) -> Vec<String> {
         results
             .rows
             .iter()

@@ -1,28 +1,44 @@
 //! The report as JSON, as Python's `json.dump(report, file, indent=1)` writes it.
 
+use std::fmt;
+
 use crate::difference::{Difference, Measurement, Report, Test};
 use crate::value::{Number, Text, spelled_float};
 
 impl Report<'_> {
-    /// The whole report, in ASCII, without an end of line behind it.
-    pub fn dump(&self) -> String {
-        let differences = self.differences.iter().map(difference).collect();
-        bracketed('[', differences, ']', 0)
+    /// Writes the whole report, in ASCII, without an end of line behind it.
+    ///
+    /// # Errors
+    ///
+    /// Those of `out`.
+    pub fn dump(&self, out: &mut dyn fmt::Write) -> fmt::Result {
+        let mut before = "[\n ";
+        for difference in self.differences() {
+            out.write_str(before)?;
+            out.write_str(&self::difference(&difference))?;
+            before = ",\n ";
+        }
+        out.write_str(if before == "[\n " { "[]" } else { "\n]" })
     }
 }
 
 fn difference(difference: &Difference<'_>) -> String {
-    let measurements = difference.measurements.iter().map(measurement).collect();
+    let Difference {
+        words,
+        measurements,
+        test,
+    } = difference;
+    let measurements = measurements.iter().map(measurement).collect();
     let fields = [
-        ("name", string(&difference.name)),
-        ("label", string(&difference.label)),
+        ("name", string(&words.name)),
+        ("label", string(&words.label)),
         ("measurements", bracketed('[', measurements, ']', 2)),
-        ("time_unit", string(&difference.time_unit)),
-        ("run_type", string(&difference.run_type)),
-        ("aggregate_name", string(&difference.aggregate_name)),
+        ("time_unit", string(&words.time_unit)),
+        ("run_type", string(&words.run_type)),
+        ("aggregate_name", string(&words.aggregate_name)),
         (
             "utest",
-            object(&difference.test.as_ref().map_or(Vec::new(), u_test), 2),
+            object(&test.as_ref().map_or(Vec::new(), u_test), 2),
         ),
     ];
     object(&fields, 1)
@@ -72,7 +88,8 @@ fn bracketed(open: char, items: Vec<String>, close: char, depth: usize) -> Strin
 
 fn number(number: Number<'_>) -> String {
     match number {
-        Number::Whole(digits) => digits.to_owned(),
+        Number::Whole(number) => number.to_string(),
+        Number::Digits(digits) => digits.to_owned(),
         Number::Float(number) => float(number),
     }
 }
@@ -134,6 +151,7 @@ mod tests {
     fn numbers_that_are_none_have_names() {
         let numbers = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1.0].map(float);
         assert_eq!(numbers, ["NaN", "Infinity", "-Infinity", "1.0"]);
-        assert_eq!(number(Number::Whole("12345678901234567890123")).len(), 23);
+        assert_eq!(number(Number::Digits("12345678901234567890123")).len(), 23);
+        assert_eq!(number(Number::Whole(-7)), "-7");
     }
 }

@@ -39,6 +39,7 @@ impl std::error::Error for JsonError {}
 pub(crate) type Broken = (usize, &'static str);
 
 /// Reads a text from its first byte to its last.
+#[derive(Clone)]
 pub(crate) struct Reader<'a> {
     text: &'a [u8],
     at: usize,
@@ -46,6 +47,16 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
+    /// A reader of a part of a text that stands within so many brackets.
+    pub(crate) fn within(text: &'a [u8], depth: usize) -> Self {
+        Self { text, at: 0, depth }
+    }
+
+    /// The number of bytes that were read.
+    pub(crate) fn at(&self) -> usize {
+        self.at
+    }
+
     /// A reader of the whole text, which `body` reads one value of.
     pub(crate) fn read<T>(
         text: &'a [u8],
@@ -89,19 +100,21 @@ impl<'a> Reader<'a> {
         self.text.get(self.at).copied()
     }
 
-    fn space(&mut self) {
+    /// Passes over white space.
+    pub(crate) fn space(&mut self) {
         while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.peek() {
             self.at += 1;
         }
     }
 
-    fn take(&mut self, byte: u8) -> bool {
+    /// Steps over a byte if it is there.
+    pub(crate) fn take(&mut self, byte: u8) -> bool {
         let there = self.peek() == Some(byte);
         self.at += usize::from(there);
         there
     }
 
-    fn wrong<T>(&self, what: &'static str) -> Result<T, Broken> {
+    pub(crate) fn wrong<T>(&self, what: &'static str) -> Result<T, Broken> {
         let ended = self.at >= self.text.len();
         Err((self.at, if ended { "the text ends here" } else { what }))
     }
@@ -114,17 +127,23 @@ impl<'a> Reader<'a> {
     ) -> Result<(), Broken> {
         let behind = "a comma or a closing brace should stand here";
         self.bracketed(b'}', behind, |reader| {
-            if reader.peek() != Some(b'"') {
-                return reader.wrong("a name in double quotes should stand here");
-            }
-            let key = reader.string()?;
-            reader.space();
-            if !reader.take(b':') {
-                return reader.wrong("a colon should stand here");
-            }
-            reader.space();
+            let key = reader.key()?;
             entry(reader, key)
         })
+    }
+
+    /// Reads the key of an entry up to its value.
+    pub(crate) fn key(&mut self) -> Result<Text<'a>, Broken> {
+        if self.peek() != Some(b'"') {
+            return self.wrong("a name in double quotes should stand here");
+        }
+        let key = self.string()?;
+        self.space();
+        if !self.take(b':') {
+            return self.wrong("a colon should stand here");
+        }
+        self.space();
+        Ok(key)
     }
 
     /// Reads a list, and lets `item` read each value. The reader must stand on its bracket.
@@ -167,31 +186,46 @@ impl<'a> Reader<'a> {
 
     /// Reads any value. Of a list or an object the kind is kept.
     pub(crate) fn value(&mut self) -> Result<Value<'a>, Broken> {
+        // What is not nested is read elsewhere: this calls itself, and the stack has its limits.
+        match self.peek() {
+            Some(b'"') => self.string().map(Value::Text),
+            Some(b'{') => self.object(|reader, _| reader.skip()).map(|()| Value::Dict),
+            Some(b'[') => self.list(Self::skip).map(|()| Value::List),
+            Some(b'0'..=b'9') => self.number(),
+            _ => self.word(),
+        }
+    }
+
+    /// Reads a word, or else a number.
+    #[inline(never)]
+    fn word(&mut self) -> Result<Value<'a>, Broken> {
+        let float = |number| Value::Number(Number::Float(number));
         for (word, value) in [
             ("null", Value::Null),
             ("true", Value::Bool(true)),
             ("false", Value::Bool(false)),
-            ("NaN", Value::Number(Number::Float(f64::NAN))),
-            ("Infinity", Value::Number(Number::Float(f64::INFINITY))),
-            ("-Infinity", Value::Number(Number::Float(f64::NEG_INFINITY))),
+            ("NaN", float(f64::NAN)),
+            ("Infinity", float(f64::INFINITY)),
+            ("-Infinity", float(f64::NEG_INFINITY)),
         ] {
             if self.text[self.at..].starts_with(word.as_bytes()) {
                 self.at += word.len();
                 return Ok(value);
             }
         }
-        match self.peek() {
-            Some(b'"') => self.string().map(Value::Text),
-            Some(b'{') => self.object(|reader, _| reader.skip()).map(|()| Value::Dict),
-            Some(b'[') => self.list(Self::skip).map(|()| Value::List),
-            _ => self.digits().map(|(digits, is_whole)| {
-                Value::Number(match digits {
-                    "-0" => Number::Whole("0"),
-                    _ if is_whole => Number::Whole(digits),
-                    _ => Number::Float(digits.parse().unwrap_or(f64::NAN)),
-                })
-            }),
-        }
+        self.number()
+    }
+
+    #[inline(never)]
+    fn number(&mut self) -> Result<Value<'a>, Broken> {
+        let (digits, is_whole) = self.digits()?;
+        Ok(Value::Number(if is_whole {
+            // The digits of -0 are those of 0, as in Python.
+            let number = digits.parse().map(Number::Whole);
+            number.unwrap_or(Number::Digits(digits))
+        } else {
+            Number::Float(digits.parse().unwrap_or(f64::NAN))
+        }))
     }
 
     /// Reads any value and forgets it.
@@ -199,6 +233,7 @@ impl<'a> Reader<'a> {
         // Most of a file are counters, whose digits need not become numbers.
         match self.peek() {
             Some(b'0'..=b'9') => self.digits().map(drop),
+            Some(b'"') => self.string().map(drop),
             _ => self.value().map(drop),
         }
     }
@@ -304,11 +339,28 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The number of bytes of a string before a quote, an escape or a control character.
+/// The number of bytes of a string before a quote, an escape or a control character, looked for
+/// eight at a time.
 fn plain_characters(text: &[u8]) -> usize {
-    text.iter()
-        .position(|b| matches!(b, b'"' | b'\\' | 0..0x20))
-        .unwrap_or(text.len())
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    const HIGHEST: u64 = u64::from_ne_bytes([0x80; 8]);
+    // The lowest byte that is marked is one of them; those above it may be false alarms.
+    let zeros = |word: u64| word.wrapping_sub(ONES) & !word;
+    let mut at = 0;
+    while let Some(eight) = text[at..].first_chunk::<8>() {
+        let word = u64::from_le_bytes(*eight);
+        let control = word.wrapping_sub(ONES * 0x20) & !word;
+        let quote = zeros(word ^ (ONES * u64::from(b'"')));
+        let escape = zeros(word ^ (ONES * u64::from(b'\\')));
+        let marked = (control | quote | escape) & HIGHEST;
+        if marked != 0 {
+            return at + (marked.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+    }
+    let rest = &text[at..];
+    let special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..0x20);
+    at + rest.iter().position(special).unwrap_or(rest.len())
 }
 
 #[cfg(test)]
@@ -381,6 +433,34 @@ mod tests {
     }
 
     #[test]
+    fn a_string_ends_at_the_first_byte_that_is_not_plain() {
+        for end in [b'"', b'\\', 0, 0x1f] {
+            for before in 0..20 {
+                let mut text = vec![b'\x7f'; before];
+                text.extend([end, end, b'a', 0xff, b'!', b' ', b'#', b'[', b']', end]);
+                assert_eq!(plain_characters(&text), before);
+                assert_eq!(plain_characters(&text[..before]), before);
+            }
+        }
+        assert_eq!(plain_characters("! #[]äé\u{80}\u{fffd}".as_bytes()), 14);
+    }
+
+    #[test]
+    fn whole_numbers_keep_their_digits() {
+        for (text, number) in [
+            ("0", Number::Whole(0)),
+            ("-0", Number::Whole(0)),
+            ("-9223372036854775808", Number::Whole(i64::MIN)),
+            ("9223372036854775807", Number::Whole(i64::MAX)),
+            ("9223372036854775808", Number::Digits("9223372036854775808")),
+            ("-0.0", Number::Float(-0.0)),
+            ("1e2", Number::Float(100.0)),
+        ] {
+            assert_eq!(value(text), Ok(Value::Number(number)), "{text}");
+        }
+    }
+
+    #[test]
     fn an_error_names_line_and_column() {
         let error = value("{\n  \"ä\": x\n}").unwrap_err();
         assert_eq!((error.line, error.column), (2, 8));
@@ -394,7 +474,8 @@ mod tests {
         let joined = value(r#""\ud83d\ude00""#).unwrap();
         assert_eq!(joined, Value::Text("\u{1f600}".into()));
         let lone = value(r#""\ud83d\u0041""#).unwrap();
-        assert_eq!(lone.text().unwrap().width(), 2);
-        assert_eq!(lone.text().unwrap().printable(), None);
+        let Value::Text(lone) = lone else { panic!() };
+        assert_eq!(lone.width(), 2);
+        assert_eq!(lone.printable(), None);
     }
 }

@@ -1,5 +1,7 @@
 //! The table on standard output.
 
+use std::fmt;
+
 use crate::difference::{Measurement, OPTIMAL_REPETITIONS, Report, Test, Time};
 use crate::problem::Problem;
 
@@ -27,27 +29,40 @@ pub struct Layout {
     pub colour: bool,
 }
 
+/// Bytes of a table that are written at once.
+const AT_ONCE: usize = 64 << 10;
+
 impl Report<'_> {
-    /// The table, every line with its end; and why it stops before its end, if it does: lone
-    /// surrogates cannot be printed.
-    pub fn table(&self, layout: &Layout) -> (String, Option<Problem>) {
-        let longest = self.differences.iter().map(|d| d.name.width()).max();
+    /// Writes the table, every line with its end; and gives back why it stops before its end, if it
+    /// does: lone surrogates cannot be printed.
+    ///
+    /// # Errors
+    ///
+    /// Those of `out`.
+    pub fn table(
+        &self,
+        layout: &Layout,
+        out: &mut dyn fmt::Write,
+    ) -> Result<Option<Problem>, fmt::Error> {
+        let longest = self.names().map(|name| name.width()).max();
         let width = longest.unwrap_or(0).max("Benchmark".len()) + TEST_SUFFIX.len();
         let titles = "Time             CPU      Time Old      Time New       CPU Old       CPU New";
         let head = format!("{:<1$}{titles}", "Benchmark", width + 12);
         let mut table = format!("{head}\n{}\n", "-".repeat(head.len()));
-        for difference in &self.differences {
-            let rows = !layout.aggregates_only || difference.run_type == "aggregate".into();
+        for difference in self.differences() {
+            let rows = !layout.aggregates_only || difference.words.run_type == "aggregate".into();
             let test = difference.test.filter(|_| layout.test);
             if !rows && test.is_none() {
                 continue;
             }
-            let Some(name) = difference.name.printable() else {
+            let name = &difference.words.name;
+            let Some(name) = name.printable() else {
                 let what = format!(
                     "the name {:?} has half a surrogate pair and cannot be printed",
-                    difference.name.lossy()
+                    name.lossy()
                 );
-                return (table, Some(Problem::at("", what)));
+                out.write_str(&table)?;
+                return Ok(Some(Problem::at("", what)));
             };
             let line = Line {
                 name,
@@ -62,8 +77,13 @@ impl Report<'_> {
             if let Some(test) = test {
                 line.test(&mut table, &test, layout.alpha);
             }
+            if table.len() > AT_ONCE {
+                out.write_str(&table)?;
+                table.clear();
+            }
         }
-        (table, None)
+        out.write_str(&table)?;
+        Ok(None)
     }
 }
 
@@ -84,7 +104,7 @@ impl Line<'_> {
         self.begin(table, self.name);
         for time in [real, cpu] {
             *table += self.code(change_colour(time.change));
-            *table += &padded(time.change, 16, 4, true);
+            pad(table, time.change, 16, 4, true);
             *table += end;
         }
         self.pair(table, real);
@@ -95,7 +115,7 @@ impl Line<'_> {
 
     fn pair(&self, table: &mut String, time: &Time<'_>) {
         for number in [time.old, time.new] {
-            *table += &padded(number.float(), 14, 0, false);
+            pad(table, number.float(), 14, 0, false);
         }
     }
 
@@ -103,7 +123,7 @@ impl Line<'_> {
         self.begin(table, &format!("{}{TEST_SUFFIX}", self.name));
         for p in [test.real_p, test.cpu_p] {
             *table += self.code(if p >= alpha { FAIL } else { OK });
-            *table += &padded(p, 16, 4, false);
+            pad(table, p, 16, 4, false);
             *table += self.code(END);
         }
         let [old, new] = test.repetitions;
@@ -137,25 +157,115 @@ fn change_colour(change: f64) -> &'static str {
     }
 }
 
-/// A number as `{:14.0f}` and the like write it, with a plus sign where asked for, at the right of
-/// a column.
-fn padded(number: f64, width: usize, places: usize, plus: bool) -> String {
-    let sign = if plus && (number.is_nan() || !number.is_sign_negative()) {
-        "+"
-    } else {
-        ""
+/// Adds a number as `{:14.0f}` and the like write it, with a plus sign where asked for, at the right
+/// of a column.
+fn pad(table: &mut String, number: f64, width: usize, places: usize, plus: bool) {
+    let mut digits = [0; MOST_DIGITS];
+    let sign = match number {
+        number if number.is_sign_negative() && !number.is_nan() => "-",
+        _ if plus => "+",
+        _ => "",
     };
-    let spelled = if number.is_nan() {
-        format!("{sign}nan")
-    } else {
-        format!("{sign}{number:.places$}")
+    let spelled;
+    let absolute = match rounded(number.abs(), places) {
+        Some(scaled) => written(scaled, places, &mut digits),
+        None if number.is_nan() => "nan",
+        None => {
+            spelled = format!("{:.places$}", number.abs());
+            &spelled
+        }
     };
-    format!("{spelled:>width$}")
+    const BLANKS: &str = "                ";
+    let gap = width.saturating_sub(sign.len() + absolute.len());
+    *table += BLANKS.get(..gap).unwrap_or(BLANKS);
+    *table += sign;
+    *table += absolute;
+}
+
+/// More digits no number has that is rounded here.
+const MOST_DIGITS: usize = 24;
+
+/// A number times 10 to the power of the places, rounded to a whole one, half to even, by its exact
+/// value. `None` for one that is large, or none. The library's way, which is for any number and any
+/// places, took most of the time of a table.
+fn rounded(number: f64, places: usize) -> Option<u64> {
+    if !(number < 1e9 && places <= 4) {
+        return None;
+    }
+    let bits = number.to_bits();
+    let exponent = (bits >> 52) as i32;
+    // Smaller than any half of what is shown.
+    if exponent < 1023 - 60 {
+        return Some(0);
+    }
+    let mantissa = (bits & ((1 << 52) - 1)) | 1 << 52;
+    let scaled = u128::from(mantissa) * 10_u128.pow(places as u32);
+    // Below 1e9 at least 22 bits stand behind the point, and here no more than 112.
+    let behind = (1023 + 52 - exponent) as u32;
+    let (whole, rest) = (scaled >> behind, scaled & ((1 << behind) - 1));
+    let half = 1_u128 << (behind - 1);
+    let up = rest > half || (rest == half && whole & 1 == 1);
+    Some(whole as u64 + u64::from(up))
+}
+
+/// The digits of a number with so many of them behind the point.
+fn written(mut scaled: u64, places: usize, digits: &mut [u8; MOST_DIGITS]) -> &str {
+    let mut begin = MOST_DIGITS;
+    for place in 1.. {
+        begin -= 1;
+        digits[begin] = b'0' + (scaled % 10) as u8;
+        scaled /= 10;
+        if place == places {
+            begin -= 1;
+            digits[begin] = b'.';
+        } else if scaled == 0 && place > places {
+            break;
+        }
+    }
+    std::str::from_utf8(&digits[begin..]).unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    fn padded(number: f64, width: usize, places: usize, plus: bool) -> String {
+        let mut table = String::new();
+        pad(&mut table, number, width, places, plus);
+        table
+    }
+
+    /// The same by the library.
+    fn by_the_library(number: f64, width: usize, places: usize, plus: bool) -> String {
+        let sign = if plus && !number.is_sign_negative() {
+            "+"
+        } else {
+            ""
+        };
+        format!("{:>width$}", format!("{sign}{number:.places$}"))
+    }
+
+    proptest! {
+        #[test]
+        fn any_number_is_written_as_the_library_writes_it(
+            any in prop::num::f64::ANY.prop_filter("a number", |number| !number.is_nan()),
+            usual in -1e6..1e6_f64,
+            small in -1.0..1.0_f64,
+            halves in -4_000_000..4_000_000_i32,
+        ) {
+            // Halves of what is shown last are rounded to even.
+            let [half, sixteenth] = [2.0, 32.0].map(|parts| f64::from(halves) / parts);
+            for number in [any, usual, small, half, sixteenth, sixteenth * 1e-4] {
+                for (width, places, plus) in [(16, 4, true), (14, 0, false), (3, 2, false)] {
+                    prop_assert_eq!(
+                        padded(number, width, places, plus),
+                        by_the_library(number, width, places, plus)
+                    );
+                }
+            }
+        }
+    }
 
     #[test]
     fn numbers_are_padded_and_rounded_as_python_rounds() {

@@ -78,8 +78,10 @@ pub(crate) fn push_scalar(bytes: &mut Vec<u8>, scalar: u32) {
 /// A number, which keeps its digits where it is a whole one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Number<'a> {
-    /// Without a point and an exponent, as it was written: a dump repeats it.
-    Whole(&'a str),
+    /// Without a point and an exponent.
+    Whole(i64),
+    /// The same with more digits than that, as it was written: a dump repeats it.
+    Digits(&'a str),
     /// Anything with a fraction or an exponent, and NaN and the infinities.
     Float(f64),
 }
@@ -88,7 +90,8 @@ impl Number<'_> {
     /// The number as a float; infinite where it is too large for one.
     pub fn float(self) -> f64 {
         match self {
-            Self::Whole(digits) => digits.parse().unwrap_or(f64::NAN),
+            Self::Whole(number) => number as f64,
+            Self::Digits(digits) => digits.parse().unwrap_or(f64::NAN),
             Self::Float(number) => number,
         }
     }
@@ -118,19 +121,11 @@ impl<'a> Value<'a> {
         match self {
             Self::Null => "NoneType",
             Self::Bool(_) => "bool",
-            Self::Number(Number::Whole(_)) => "int",
+            Self::Number(Number::Whole(_) | Number::Digits(_)) => "int",
             Self::Number(Number::Float(_)) => "float",
             Self::Text(_) => "str",
             Self::List => "list",
             Self::Dict => "dict",
-        }
-    }
-
-    /// The string that it is.
-    pub fn text(&self) -> Option<&Text<'a>> {
-        match self {
-            Self::Text(text) => Some(text),
-            _ => None,
         }
     }
 
@@ -148,7 +143,8 @@ impl<'a> Value<'a> {
         match self {
             Self::Null => "None".to_owned(),
             Self::Bool(yes) => if *yes { "True" } else { "False" }.to_owned(),
-            Self::Number(Number::Whole(digits)) => (*digits).to_owned(),
+            Self::Number(Number::Whole(number)) => number.to_string(),
+            Self::Number(Number::Digits(digits)) => (*digits).to_owned(),
             Self::Number(Number::Float(number)) => spelled_float(*number),
             Self::Text(text) => text.lossy().into_owned(),
             Self::List => "[…]".to_owned(),

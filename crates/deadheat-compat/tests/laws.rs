@@ -11,11 +11,17 @@ const LAYOUT: Layout = Layout {
     colour: false,
 };
 
-fn results(text: &str) -> Results<'_> {
+fn results(text: &str) -> Results {
     Document::read(text.as_bytes())
         .unwrap()
         .results(None)
         .unwrap()
+}
+
+fn dump(report: &Report<'_>) -> String {
+    let mut text = String::new();
+    report.dump(&mut text).unwrap();
+    text
 }
 
 /// Any JSON, a few levels deep.
@@ -79,7 +85,41 @@ proptest! {
             && let Ok(report) = Report::of(&side, &side, true)
         {
             // NaN may be in there, which only this reader knows.
-            prop_assert!(Document::read(report.dump().as_bytes()).is_ok());
+            prop_assert!(Document::read(dump(&report).as_bytes()).is_ok());
+        }
+    }
+
+    #[test]
+    fn a_file_in_pieces_is_read_as_it_is_as_a_whole(
+        rows in rows(),
+        field in prop::sample::select(vec!["name", "real_time", "repetition_index", "other"]),
+        value in any_json(),
+        damage in any::<prop::sample::Index>(),
+        sign in prop::sample::select(&b"0123456789.eE+-,[]{}\":tnuNaI\\ \xff"[..]),
+        damaged: bool,
+    ) {
+        let mut rows = rows;
+        if let Some(row) = rows.first_mut() {
+            row[field] = value;
+        }
+        let text = json!({"context": {"json_schema_version": 1, "a": [1]}, "benchmarks": rows});
+        let mut text = serde_json::to_string_pretty(&text).unwrap().into_bytes();
+        if damaged {
+            let place = damage.index(text.len());
+            text[place] = sign;
+        }
+        let whole = Document::read(&text);
+        let Some(in_pieces) = Document::read_pieces(&text[..]) else {
+            // Of a list only those entries that are rows are read in pieces.
+            prop_assert!(damaged, "{}", String::from_utf8_lossy(&text));
+            return Ok(());
+        };
+        match (whole.unwrap().results(None), in_pieces.results(None)) {
+            (Ok(whole), Ok(in_pieces)) => {
+                let found = |results: &Results| Report::of(results, results, true).map(|r| dump(&r));
+                prop_assert_eq!(found(&whole), found(&in_pieces));
+            }
+            (whole, in_pieces) => prop_assert_eq!(whole.err(), in_pieces.err()),
         }
     }
 
@@ -88,14 +128,14 @@ proptest! {
         let text = json!({"benchmarks": rows}).to_string();
         let side = results(&text);
         let report = Report::of(&side, &side, true).unwrap();
-        let (table, problem) = report.table(&LAYOUT);
-        prop_assert!(problem.is_none());
+        let mut table = String::new();
+        prop_assert_eq!(report.table(&LAYOUT, &mut table), Ok(None));
         for line in table.lines().skip(2).filter(|line| !line.contains("U Test")) {
             let words: Vec<&str> = line.split_whitespace().collect();
             prop_assert_eq!(&words[1..3], &["+0.0000", "+0.0000"]);
             prop_assert_eq!(words[3], words[4]);
         }
-        let dump: Vec<Value> = serde_json::from_str(&report.dump()).unwrap();
+        let dump: Vec<Value> = serde_json::from_str(&dump(&report)).unwrap();
         let measured: usize = dump.iter().map(|d| d["measurements"].as_array().unwrap().len()).sum();
         let mean = dump.iter().filter(|d| d["name"] == "OVERALL_GEOMEAN").count();
         prop_assert_eq!(measured, rows.len() + mean);
@@ -105,8 +145,8 @@ proptest! {
     fn both_sides_may_be_exchanged(old in rows(), new in rows()) {
         let texts = [old, new].map(|rows| json!({"benchmarks": rows}).to_string());
         let [old, new] = [results(&texts[0]), results(&texts[1])];
-        let tests = |old: &Results<'_>, new: &Results<'_>| {
-            let dump = Report::of(old, new, true).unwrap().dump();
+        let tests = |old: &Results, new: &Results| {
+            let dump = dump(&Report::of(old, new, true).unwrap());
             let dump: Vec<Value> = serde_json::from_str(&dump).unwrap();
             let mut tests: Vec<(String, String)> = dump
                 .iter()

@@ -183,6 +183,16 @@ pub fn ensure_readable(path: impl AsRef<Path>) -> Result<(), FormatError> {
     Ok(())
 }
 
+/// Opens a file, to be read piece by piece.
+///
+/// # Errors
+///
+/// A file that cannot be read.
+pub fn open_pieces(path: impl AsRef<Path>) -> Result<impl Read, FormatError> {
+    let path = path.as_ref();
+    bounded::open(path).map_err(cannot_read(path))
+}
+
 /// All bytes of a file.
 ///
 /// # Errors

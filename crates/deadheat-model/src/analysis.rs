@@ -129,7 +129,7 @@ pub struct Comparison {
     /// Order effects; `None` without ABBA blocks.
     pub diagnostics: Option<BlockDiagnostics>,
     /// Secondary figures of the judged metric: they inform, they never decide.
-    pub figures: Option<Figures>,
+    pub figures: Option<Box<Figures>>,
     /// The plots; `None` where nobody draws.
     pub plots: Option<Box<Plots>>,
     /// Every metric recorded, the judged one included.

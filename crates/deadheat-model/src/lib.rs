@@ -69,6 +69,8 @@ pub use history::{
     Timeline, TimelineChange, TimelineCommit, TimelinePlateau, TimelineRace,
 };
 pub use json::{Json, JsonError, Object};
+#[cfg(feature = "scan")]
+pub use json::{JsonScalar, JsonScan};
 pub use metric::{Better, ForeignMetric, Metric, Unit};
 pub use placement::{NeutralLink, NeutralLinks, Placed, Placing, RefusedLink};
 pub use plan::{

@@ -230,6 +230,63 @@ impl Samples {
         Ok(())
     }
 
+    /// Appends rows that were recorded without blocks, each as a block of its own and one call of
+    /// the contender. They have as many replicates as rows, and their values stand row by row; of
+    /// those of a row, the one in each of these `places` goes into the column of that place.
+    pub fn push_rows(
+        &mut self,
+        contender: ContenderId,
+        replicates: &[u32],
+        values: &[f64],
+        places: &[usize],
+    ) -> Result<(), SampleError> {
+        let rows = replicates.len();
+        let width = values.len() / rows.max(1);
+        let refused = |row: usize, problem| SampleError {
+            replicate: replicates[row],
+            block: row as u32,
+            problem,
+        };
+        if rows > 0 && (places.len() != self.metrics.len() || places.iter().any(|at| *at >= width))
+        {
+            let (expected, found) = (self.metrics.len(), places.len().min(width));
+            return Err(refused(0, SampleProblem::WrongShape { expected, found }));
+        }
+        for (metric, place) in self.metrics.iter().zip(places) {
+            let mut column = values.iter().skip(*place).step_by(width);
+            if let Some(row) = column.position(|value| !value.is_finite() || *value < 0.0) {
+                let problem = SampleProblem::BadValue {
+                    metric: metric.clone(),
+                    slot: 0,
+                    value: values[row * width + place],
+                };
+                return Err(refused(row, problem));
+            }
+        }
+        let first = self.samples.len();
+        let block = |(row, replicate): (usize, &u32)| BlockSpan {
+            replicate: *replicate,
+            index: row as u32,
+            first: first + row,
+            len: 1,
+        };
+        self.blocks.reserve_exact(rows);
+        self.blocks.extend(replicates.iter().enumerate().map(block));
+        let sample = Sample {
+            contender,
+            flags: Flags::NONE,
+            exit_code: None,
+            iterations: 1,
+        };
+        self.samples.reserve_exact(rows);
+        self.samples.extend(std::iter::repeat_n(sample, rows));
+        for (column, place) in self.columns.iter_mut().zip(places) {
+            column.reserve_exact(rows);
+            column.extend(values.iter().skip(*place).step_by(width.max(1)));
+        }
+        Ok(())
+    }
+
     /// The metrics recorded, in column order.
     pub fn metrics(&self) -> &[Metric] {
         &self.metrics
@@ -304,6 +361,40 @@ mod tests {
             );
             assert!(samples.samples().is_empty(), "nothing half-written");
         }
+    }
+
+    #[test]
+    fn rows_without_blocks_are_pushed_as_blocks_of_one() {
+        let metrics = vec![Metric::Cpu, Metric::Wall];
+        let values = [1.0, 9.0, 2.0, 3.0, 9.0, 4.0];
+        let (mut at_once, mut one_by_one) = (Samples::new(metrics.clone()), Samples::new(metrics));
+        for contender in [ContenderId(0), ContenderId(1)] {
+            let pushed = at_once.push_rows(contender, &[0, 5], &values, &[2, 0]);
+            pushed.unwrap();
+            for (index, replicate) in [0, 5].into_iter().enumerate() {
+                let row = &values[index * 3..];
+                let mut record = block(vec![row[2], row[0]]);
+                record.samples.truncate(1);
+                record.samples[0].contender = contender;
+                record.samples[0].exit_code = None;
+                (record.replicate, record.index) = (replicate, index as u32);
+                one_by_one.push(&record).unwrap();
+            }
+        }
+        assert_eq!(at_once, one_by_one);
+        at_once.push_rows(ContenderId(0), &[], &[], &[]).unwrap();
+        let bad = [1.0, 9.0, 2.0, 3.0, 9.0, -4.0];
+        let refused = at_once.push_rows(ContenderId(0), &[0, 5], &bad, &[2, 0]);
+        let text = refused.unwrap_err().to_string();
+        assert!(
+            text.contains("cpu of replicate 5, block 1, slot 0"),
+            "{text}"
+        );
+        for places in [&[0][..], &[0, 3]] {
+            let refused = at_once.push_rows(ContenderId(0), &[0, 5], &values, places);
+            assert!(refused.is_err(), "{places:?}");
+        }
+        assert_eq!(at_once, one_by_one, "nothing half-written");
     }
 
     #[test]

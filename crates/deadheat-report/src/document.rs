@@ -328,7 +328,7 @@ impl<'a> Table<'a> {
                 .iter()
                 .map(|index| row.cells[*index].clone())
                 .collect(),
-            ..row.clone()
+            ..*row
         };
         Table {
             columns: columns

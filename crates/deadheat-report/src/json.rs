@@ -117,7 +117,7 @@ fn comparison(comparison: &Comparison, source: Source) -> Object {
     let candidate = comparison.candidate.as_ref();
     let detectable = comparison.minimum_detectable_effect;
     #[cfg(feature = "reports")]
-    let figures = comparison.figures.as_ref().map(figures::to_json);
+    let figures = comparison.figures.as_deref().map(figures::to_json);
     #[cfg(not(feature = "reports"))]
     let figures: Option<Object> = None;
     Object::new()

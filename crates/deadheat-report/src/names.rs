@@ -46,8 +46,7 @@ pub fn escape_message(text: &str, glyphs: Glyphs) -> String {
 /// The text cut to `width` columns by leaving out its middle: the program
 /// stands at the head and what tells two commands apart often at the tail.
 pub fn shorten(text: &str, width: usize, glyphs: Glyphs) -> String {
-    // Combining marks have no width, so a name could be narrow and endless.
-    if text.width() <= width && text.chars().count() <= width.saturating_mul(4) {
+    if has_room(text, width) {
         return text.to_owned();
     }
     let room = width.saturating_sub(glyphs.ellipsis().width());
@@ -61,6 +60,12 @@ pub fn shorten(text: &str, width: usize, glyphs: Glyphs) -> String {
 /// A text from outside, fit to stand in a sentence or a cell of at most `width` columns.
 pub(crate) fn shown(text: &str, width: usize, glyphs: Glyphs) -> String {
     shorten(&escape(text, glyphs), width, glyphs)
+}
+
+/// Returns true for a text that need not be shortened to so many columns.
+pub(crate) fn has_room(text: &str, width: usize) -> bool {
+    // Combining marks have no width, so a name could be narrow and endless.
+    text.width() <= width && text.chars().count() <= width.saturating_mul(4)
 }
 
 fn taken(characters: &mut dyn Iterator<Item = char>, width: usize) -> Vec<char> {

@@ -2,11 +2,13 @@
 //!
 //! Colours are put on after lines were measured: escape sequences have no width.
 
+use std::borrow::Cow;
+
 use crate::document::{Block, Content, Entry, Kind, Note, Part, Row, Severity, Table, VerdictLine};
 use crate::enumeration::texts;
 use crate::glyphs::Glyphs;
 use crate::layout::{self, Width as _};
-use crate::names::{labels, shorten};
+use crate::names::{has_room, labels, shorten};
 use crate::plot::beside;
 #[cfg(feature = "reports")]
 use crate::{
@@ -202,13 +204,17 @@ impl Terminal {
         if names.is_empty() {
             return self.broken(table, INDENT);
         }
-        let mut order: Vec<usize> = (0..table.columns.len()).collect();
-        if table.names_last {
+        let ordered;
+        let table = if table.names_last {
+            let mut order: Vec<usize> = (0..table.columns.len()).collect();
             order.retain(|index| !names.contains(index));
             order.extend(&names);
-        }
-        let table = table.in_order(&order);
-        let shown = self.grid(&table);
+            ordered = table.in_order(&order);
+            &ordered
+        } else {
+            table
+        };
+        let shown = self.grid(table);
         let rows: Vec<_> = table.rows.iter().map(|row| row.drawn).collect();
         if self.width == usize::MAX || rows.iter().all(Option::is_none) {
             return shown;
@@ -218,7 +224,7 @@ impl Terminal {
             ..*self
         };
         let look = (self.width, self.color);
-        beside(&shown, &plain.grid(&table), &rows, look, self.glyphs).unwrap_or(shown)
+        beside(&shown, &plain.grid(table), &rows, look, self.glyphs).unwrap_or(shown)
     }
 
     /// Where there is little room, spare columns are left out and names are shortened; where there
@@ -259,13 +265,27 @@ impl Terminal {
     /// The heads and the rows, with names shortened to their columns.
     fn lines(&self, table: &Table<'_>, widths: &[usize], indent: usize) -> String {
         let table = self.shortened(table, widths);
-        texts(&with_heads(&table), &|row| {
-            self.line(&table, row, widths, indent)
-        })
-        .concat()
+        let mut text = self.line(&table, &heads(&table), widths, indent);
+        for row in &table.rows {
+            text += &self.line(&table, row, widths, indent);
+        }
+        text
     }
 
-    fn shortened<'a>(&self, table: &Table<'a>, widths: &[usize]) -> Table<'a> {
+    fn shortened<'t, 'a>(&self, table: &'t Table<'a>, widths: &[usize]) -> Cow<'t, Table<'a>> {
+        // Tables may have 50,000 rows, and mostly all names have room.
+        let mut columns = table.columns.iter().enumerate();
+        let stays = columns.all(|(index, column)| match column.kind {
+            Kind::Name => table
+                .rows
+                .iter()
+                .all(|row| has_room(&row.cells[index].text, widths[index])),
+            Kind::Contender => false,
+            Kind::Words | Kind::Number => true,
+        });
+        if stays {
+            return Cow::Borrowed(table);
+        }
         let mut table = table.clone();
         for (index, width) in widths.iter().enumerate() {
             let long = texts(&table.rows, &|row| row.cells[index].text.clone());
@@ -281,7 +301,7 @@ impl Terminal {
                 row.cells[index].text = text;
             }
         }
-        table
+        Cow::Owned(table)
     }
 
     /// Each row below its name.
@@ -378,10 +398,14 @@ impl Terminal {
     }
 }
 
+/// The heads as a row.
+fn heads<'a>(table: &Table<'a>) -> Row<'a> {
+    texts(&table.columns, &|column| column.head.clone()).into()
+}
+
 /// The heads as a row, and the rows below.
 fn with_heads<'a>(table: &Table<'a>) -> Vec<Row<'a>> {
-    let heads = texts(&table.columns, &|column| column.head.clone());
-    let mut rows = vec![heads.into()];
+    let mut rows = vec![heads(table)];
     rows.extend_from_slice(&table.rows);
     rows
 }

@@ -1,8 +1,12 @@
 //! The answer of an analysis: printed on standard output, and a status.
 
+#[cfg(feature = "commands")]
+use std::borrow::Cow;
 use std::io::Write;
 use std::path::Path;
 
+#[cfg(feature = "commands")]
+use deadheat_analysis::analyse_with;
 use deadheat_analysis::{Options, analyse};
 use deadheat_engine::stdout_was_closed;
 use deadheat_model::{Analysis, Run, TextCells};
@@ -20,6 +24,8 @@ use crate::race::add_second_race;
 #[cfg(feature = "commands")]
 use crate::recorded::{Recorded, second_race_beside};
 use crate::rules::Gate;
+#[cfg(feature = "commands")]
+use crate::saved::JoinedSides;
 use crate::settings::Color;
 use crate::terminal;
 
@@ -153,6 +159,16 @@ impl Answer {
     /// The same with other options.
     pub fn analysis_with(&self, run: &Run, options: Options) -> Analysis {
         let mut analysis = analyse(run, options);
+        self.gate.judge(&mut analysis);
+        analysis
+    }
+
+    /// Saved results analysed and held against the gate; their samples are made one benchmark after
+    /// the other.
+    #[cfg(feature = "commands")]
+    pub fn analysis_of_sides(&self, joined: &JoinedSides<'_>, options: Options) -> Analysis {
+        let samples = |index| Cow::Owned(joined.samples(index));
+        let mut analysis = analyse_with(&joined.run, options, &samples);
         self.gate.judge(&mut analysis);
         analysis
     }

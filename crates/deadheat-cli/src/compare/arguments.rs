@@ -13,7 +13,7 @@ use deadheat::parts::report::{
     ComparisonOptions, Glyphs, Sort, to_comparison, to_comparison_csv, to_comparison_markdown,
     to_json, to_paired,
 };
-use deadheat::parts::saved::{Side, join};
+use deadheat::parts::saved::{Side, join_without_samples};
 use deadheat::parts::settings::Color;
 use deadheat::parts::terminal;
 
@@ -201,9 +201,7 @@ pub fn compare(mut args: CompareArgs) -> Result<Status, Failure> {
     for results in sides.iter_mut().flat_map(|side| &mut side.files) {
         rules.keep(results);
     }
-    let joined = join(&sides, &rules.terms());
-    let run = joined.map_err(|error| Failure::Usage(rules.blamed(error.to_string())))?;
-    tell(&run, &args.options, &args.layout)
+    tell(sides, &args.options, &args.layout)
 }
 
 /// Finds out beforehand whether what is to be written can be, and that none of
@@ -263,9 +261,18 @@ fn rename(sides: &mut [Side], names: &[String]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Analyses what was joined, writes what was asked for, and answers.
-fn tell(run: &Run, options: &BenchOptions, layout: &LayoutArgs) -> Result<Status, Failure> {
-    const DUMP: &str = "--dump_to_json";
+const DUMP: &str = "--dump_to_json";
+
+/// Joins the sides and analyses what they have in common. Of a million rows the sides, their samples
+/// and the answer take 100 MB each, so none of them stays longer than it is needed.
+fn analysed(
+    sides: Vec<Side>,
+    options: &BenchOptions,
+    layout: &LayoutArgs,
+) -> Result<(Run, Analysis), Failure> {
+    let rules = &options.rules;
+    let joined = join_without_samples(&sides, &rules.terms());
+    let joined = joined.map_err(|error| Failure::Usage(rules.blamed(error.to_string())))?;
     if let Some(path) = &layout.dump_to_json {
         ensure_writable(path).map_err(|error| Failure::unwritable(DUMP, &error))?;
     }
@@ -277,10 +284,23 @@ fn tell(run: &Run, options: &BenchOptions, layout: &LayoutArgs) -> Result<Status
         ..answer.analysis_options()
     };
     let reports = options.exports.reports();
-    let benchmarks = run.header.plan.benchmarks.len();
-    let analysis =
-        answer.analysis_with(run, reports.analysis_options(analysis_options, benchmarks));
-    let written = options.exports.write(run, &analysis, &answer)?;
+    let benchmarks = joined.run.header.plan.benchmarks.len();
+    let analysis_options = reports.analysis_options(analysis_options, benchmarks);
+    if joined.pooled() || options.exports.need_samples() {
+        let run = joined.into_run();
+        let analysis = answer.analysis_with(&run, analysis_options);
+        return Ok((run, analysis));
+    }
+    let analysis = answer.analysis_of_sides(&joined, analysis_options);
+    Ok((joined.run, analysis))
+}
+
+/// Analyses the sides, writes what was asked for, and answers.
+fn tell(sides: Vec<Side>, options: &BenchOptions, layout: &LayoutArgs) -> Result<Status, Failure> {
+    let (run, analysis) = analysed(sides, options, layout)?;
+    let (answer, reports) = (options.answer.answer(), options.exports.reports());
+    let written = options.exports.write(&run, &analysis, &answer)?;
+    drop(run);
     if let Some(path) = &layout.dump_to_json {
         let json = to_json(&analysis);
         write_text(path, &json).map_err(|error| Failure::writing(DUMP, error))?;

@@ -1,7 +1,6 @@
 //! `deadheat compare --compat`, also under the name `compare.py`: what Google Benchmark's compare.py does, with its
 //! output and its exit codes.
 
-use std::cell::OnceCell;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -9,7 +8,8 @@ use std::process::ExitCode;
 
 use deadheat::parts::engine::{Ended, run_in_foreground};
 use deadheat::parts::format::{
-    FileKind, TemporaryFile, ensure_readable, file_kind, read_bytes, write_text,
+    FileKind, FormatError, TemporaryFile, ensure_readable, file_kind, open_pieces, read_bytes,
+    write_text_by,
 };
 use deadheat_compat::{Document, JsonError, Layout, Problem, Refusal, Report, Results};
 
@@ -72,36 +72,33 @@ enum Input {
     Missing,
     NotAFile,
     Executable,
-    Text(Vec<u8>),
+    Loaded(Box<Loaded>),
     Unreadable(String),
 }
 
 /// The outcome of reading a JSON text: no JSON, no results, or results.
-type Loaded<'a> = Result<Result<Results<'a>, Refusal>, JsonError>;
+type Loaded = Result<Result<Results, Refusal>, JsonError>;
 
 impl Run<'_> {
     fn compare(&mut self) -> Result<(), u8> {
         let files = self.arguments.files.clone();
         let options = self.options();
-        let inputs = [Input::look(&files[0]), Input::look(&files[1])];
         let [old, new] = std::thread::scope(|scope| {
-            let first = scope.spawn(|| load(&inputs[0], &options[0]));
-            let second = load(&inputs[1], &options[1]);
-            [first.join().unwrap_or_default(), second]
+            let first = scope.spawn(|| Input::look(&files[0], &options[0]));
+            let second = Input::look(&files[1], &options[1]);
+            [first.join().unwrap_or(Input::Missing), second]
         });
-        self.check(&inputs, [&old, &new])?;
+        self.check([&old, &new])?;
 
-        let texts = [OnceCell::new(), OnceCell::new()];
-        let old = self.side(&files[0], &options[0], &inputs[0], old, &texts[0])?;
         // The first executable may have written what the second side reads.
-        let again = matches!(inputs[0], Input::Executable).then(|| Input::look(&files[1]));
-        let new = match &again {
-            Some(input) => {
-                let new = load(input, &options[1]);
-                self.side(&files[1], &options[1], input, new, &texts[1])?
-            }
-            None => self.side(&files[1], &options[1], &inputs[1], new, &texts[1])?,
+        let again = matches!(old, Input::Executable);
+        let old = self.side(&files[0], &options[0], old)?;
+        let new = if again {
+            Input::look(&files[1], &options[1])
+        } else {
+            new
         };
+        let new = self.side(&files[1], &options[1], new)?;
         let (old, new) = self.families(old, new.of_second_side())?;
         let report = Report::of(&old, &new, !self.arguments.options.no_utest)
             .map_err(|problem| self.failed(&files[usize::from(problem.second)], &problem))?;
@@ -124,7 +121,7 @@ impl Run<'_> {
     }
 
     /// Warns of options that change nothing, and refuses a format that is not JSON.
-    fn check(&mut self, inputs: &[Input; 2], loaded: [&Option<Loaded<'_>>; 2]) -> Result<(), u8> {
+    fn check(&mut self, inputs: [&Input; 2]) -> Result<(), u8> {
         let options = &self.arguments.passed_on;
         let are_executables = inputs
             .iter()
@@ -138,7 +135,10 @@ impl Run<'_> {
                 b"' will be passed to both benchmarks causing it to be overwritten",
             ]);
         }
-        if loaded.iter().all(|loaded| matches!(loaded, Some(Ok(_)))) {
+        if inputs
+            .iter()
+            .all(|input| matches!(input, Input::Loaded(loaded) if loaded.is_ok()))
+        {
             let filter = b"--benchmark_filter=";
             let options = options.iter().map(|option| option.as_bytes());
             for option in options.filter(|option| !option.starts_with(filter)) {
@@ -157,30 +157,16 @@ impl Run<'_> {
     }
 
     /// The results of a side: those of its JSON, or those its executable writes.
-    fn side<'t>(
-        &mut self,
-        file: &OsStr,
-        options: &[OsString],
-        input: &Input,
-        loaded: Option<Loaded<'t>>,
-        text: &'t OnceCell<Vec<u8>>,
-    ) -> Result<Results<'t>, u8> {
-        let invalid = match (input, loaded) {
-            (Input::Executable, _) => return self.run(file, options, text),
-            (_, Some(Ok(results))) => {
-                return results.map_err(|refusal| self.refused(file, &refusal));
-            }
-            (Input::Missing, _) => "does not exist",
-            (Input::NotAFile, _) => "does not name a file",
-            (input, loaded) => {
-                let why = match (input, loaded) {
-                    (Input::Unreadable(why), _) => why.clone(),
-                    (_, Some(Err(error))) => error.to_string(),
-                    _ => "it could not be read".to_owned(),
-                };
-                self.complain(file, &why);
-                "does not name a valid benchmark executable or JSON file"
-            }
+    fn side(&mut self, file: &OsStr, options: &[OsString], input: Input) -> Result<Results, u8> {
+        let invalid = match input {
+            Input::Executable => return self.run(file, options),
+            Input::Loaded(loaded) => match *loaded {
+                Ok(results) => return results.map_err(|refusal| self.refused(file, &refusal)),
+                Err(error) => self.invalid(file, &error.to_string()),
+            },
+            Input::Missing => "does not exist",
+            Input::NotAFile => "does not name a file",
+            Input::Unreadable(why) => self.invalid(file, &why),
         };
         let words = [
             b"Invalid input file: '",
@@ -192,12 +178,13 @@ impl Run<'_> {
         Err(FAILED)
     }
 
-    fn run<'t>(
-        &mut self,
-        file: &OsStr,
-        options: &[OsString],
-        text: &'t OnceCell<Vec<u8>>,
-    ) -> Result<Results<'t>, u8> {
+    /// Says why a file is none that can be read.
+    fn invalid(&self, file: &OsStr, why: &str) -> &'static str {
+        self.complain(file, why);
+        "does not name a valid benchmark executable or JSON file"
+    }
+
+    fn run(&mut self, file: &OsStr, options: &[OsString]) -> Result<Results, u8> {
         let mut options = options.to_vec();
         let mut temporary = None;
         let written = match flag("--benchmark_out=", &options) {
@@ -230,13 +217,13 @@ impl Run<'_> {
                 return Err(FAILED);
             }
         }
-        let read = read_bytes(Path::new(&written));
+        let read = document(Path::new(&written));
         drop(temporary);
         let read = read.map_err(|error| {
             self.complain(file, &format!("what it should have written: {error}"));
             FAILED
         })?;
-        match Document::read(text.get_or_init(|| read)) {
+        match read {
             // The executable has filtered already.
             Ok(document) => document
                 .results(None)
@@ -268,11 +255,7 @@ impl Run<'_> {
     }
 
     /// The families that the filters find, both under one name.
-    fn families<'t>(
-        &mut self,
-        old: Results<'t>,
-        new: Results<'t>,
-    ) -> Result<(Results<'t>, Results<'t>), u8> {
+    fn families(&mut self, old: Results, new: Results) -> Result<(Results, Results), u8> {
         let Arguments { files, filters, .. } = &self.arguments;
         let Some([first, second]) = filters else {
             return Ok((old, new));
@@ -288,21 +271,20 @@ impl Run<'_> {
 
     fn print(&mut self, report: &Report<'_>) -> Result<(), u8> {
         let options = &self.arguments.options;
-        let (table, problem) = report.table(&Layout {
+        let layout = Layout {
             aggregates_only: options.aggregates_only,
             test: !options.no_utest,
             alpha: options.alpha,
             colour: !options.no_color,
-        });
+        };
         self.output.line(&[self.arguments.description.as_bytes()]);
-        self.output.text(table.as_bytes());
-        if let Some(problem) = problem {
+        if let Ok(Some(problem)) = report.table(&layout, self.output) {
             complain(self.program, &problem.to_string());
             return Err(FAILED);
         }
         match &options.dump {
             None => Ok(()),
-            Some(file) => write_text(Path::new(file), &report.dump()).map_err(|error| {
+            Some(file) => write_text_by(file, |out| report.dump(out)).map_err(|error| {
                 complain(self.program, &format!("-d: {error}"));
                 FAILED
             }),
@@ -335,15 +317,20 @@ impl Run<'_> {
 }
 
 impl Input {
-    fn look(file: &OsStr) -> Self {
+    /// Finds out what stands under a name, and reads it where it is a text.
+    fn look(file: &OsStr, options: &[OsString]) -> Self {
         let file = Path::new(file);
         let unreadable = |error: &dyn std::fmt::Display| Self::Unreadable(error.to_string());
         match file_kind(file) {
             Ok(FileKind::Missing) => Self::Missing,
             Ok(FileKind::NotAFile) => Self::NotAFile,
             Ok(FileKind::Executable) => Self::Executable,
-            Ok(FileKind::Plain) => match read_bytes(file) {
-                Ok(text) => Self::Text(text),
+            Ok(FileKind::Plain) => match document(file) {
+                Ok(document) => {
+                    let filter = flag("--benchmark_filter=", options).map(OsStr::to_string_lossy);
+                    let results = document.map(|document| document.results(filter.as_deref()));
+                    Self::Loaded(Box::new(results))
+                }
                 Err(error) => unreadable(&error),
             },
             Err(error) => unreadable(&error),
@@ -351,13 +338,12 @@ impl Input {
     }
 }
 
-/// `None` for what is no text.
-fn load<'t>(input: &'t Input, options: &[OsString]) -> Option<Loaded<'t>> {
-    let Input::Text(text) = input else {
-        return None;
-    };
-    let filter = flag("--benchmark_filter=", options).map(OsStr::to_string_lossy);
-    Some(Document::read(text).map(|document| document.results(filter.as_deref())))
+/// Reads a plain file: piece by piece, and as a whole where that finds something wrong.
+fn document(file: &Path) -> Result<Result<Document, JsonError>, FormatError> {
+    match Document::read_pieces(open_pieces(file)?) {
+        Some(document) => Ok(Ok(document)),
+        None => Ok(Document::read(&read_bytes(file)?)),
+    }
 }
 
 fn joined(option: &str, value: &OsStr) -> OsString {

@@ -1,9 +1,14 @@
 //! Standard output as a program in Python writes it.
 
+use std::fmt;
 use std::io::{self, IsTerminal, Write};
 
 /// Python's exit code when its standard output cannot be written.
 const CANNOT_WRITE: u8 = 120;
+
+/// Bytes that are held back at most: a table of a million rows takes 190 MB, and stands behind all
+/// that executables print.
+const MOST_HELD: usize = 1 << 20;
 
 /// Lines for standard output. A terminal gets them one by one; for a file or a pipe they are held back to the end, as
 /// Python holds them back: what executables print in the meantime comes first there.
@@ -32,12 +37,16 @@ impl HeldOutput {
     /// Lines with their ends.
     pub fn text(&mut self, text: &[u8]) {
         self.held.extend_from_slice(text);
-        if self.at_once {
+        if self.at_once || self.held.len() > MOST_HELD {
             self.flush();
         }
     }
 
     fn flush(&mut self) {
+        if self.failed.is_some() {
+            self.held.clear();
+            return;
+        }
         let mut stdout = io::stdout().lock();
         let written = stdout.write_all(&self.held).and_then(|()| stdout.flush());
         self.held.clear();
@@ -59,6 +68,14 @@ impl HeldOutput {
                 CANNOT_WRITE
             }
         }
+    }
+}
+
+impl fmt::Write for HeldOutput {
+    /// Whatever an output says that cannot be written is told at its end.
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.text(text.as_bytes());
+        Ok(())
     }
 }
 

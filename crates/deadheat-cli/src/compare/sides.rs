@@ -1,6 +1,7 @@
 //! The sides that the words of a comparison stand for: files of one tool, read, or programs.
 
 use std::collections::HashMap;
+use std::panic::catch_unwind;
 use std::path::Path;
 
 use deadheat::parts::engine::{Ended, run_beside_the_answer};
@@ -144,12 +145,18 @@ impl Files {
         let mut read = HashMap::new();
         for some in times.chunks(cores) {
             let results: Vec<_> = std::thread::scope(|scope| {
-                let started: Vec<_> = some
+                // This thread is one of them: what it lets go it can use again.
+                let (mine, others) = some.split_at(1);
+                let started: Vec<_> = others
                     .iter()
                     .map(|(name, _)| scope.spawn(move || read_results(name)))
                     .collect();
+                let mine = mine
+                    .iter()
+                    .map(|(name, _)| catch_unwind(|| read_results(name)));
+                let mine: Vec<_> = mine.collect();
                 let joined = started.into_iter().map(|thread| thread.join());
-                joined.collect()
+                mine.into_iter().chain(joined).collect()
             });
             for ((name, times), results) in some.iter().zip(results) {
                 let results = results

@@ -377,7 +377,7 @@ fn many_benchmarks_that_fail_alike_are_told_together() {
 fn the_secondary_figures_follow_when_asked_for() {
     let mut figured = two_files();
     figured.comparisons.truncate(1);
-    figured.comparisons[0].figures = Some(fixtures::figures(-0.0513, 0.01));
+    figured.comparisons[0].figures = Some(Box::new(fixtures::figures(-0.0513, 0.01)));
     let options = ComparisonOptions {
         figures: true,
         ..WIDE

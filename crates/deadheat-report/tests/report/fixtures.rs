@@ -198,7 +198,7 @@ pub fn comparison(verdict: Option<Verdict>, change: f64, half_width: f64) -> Com
             carry_over: -0.0002,
             second_position: 0.0004,
         }),
-        figures: Some(figures(change, half_width)),
+        figures: Some(Box::new(figures(change, half_width))),
         metrics: vec![
             wall,
             metric(Metric::Cpu, 612_300.0, change * 0.98, half_width * 0.6),

@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use deadheat_model::{
-    Benchmark, BenchmarkFailure, BenchmarkOverrides, BlockRecord, Contender, ContenderId, Design,
-    Environment, Flags, LeftOut, LeftOutReason, Looks, Metric, Origin, Plan, PlanError,
-    ResultBenchmark, ResultSide, ResultSource, Results, Run, RunHeader, Sample, Saved, Workload,
+    Benchmark, BenchmarkFailure, BenchmarkOverrides, Contender, ContenderId, Design, Environment,
+    LeftOut, LeftOutReason, Looks, Metric, Origin, Plan, PlanError, ResultBenchmark, ResultSide,
+    ResultSource, Results, Run, RunHeader, Samples, Saved, Workload,
 };
 
 use super::matched::{Held, Match, matched, place_of};
@@ -20,9 +20,21 @@ use crate::rules::{Terms, recorded_rules};
 /// The benchmarks come in the order of the baseline, then those that only
 /// others have.
 pub fn join(sides: &[Side], terms: &Terms) -> Result<Run, Failure> {
+    Ok(join_without_samples(sides, terms)?.into_run())
+}
+
+/// The same without the samples, which are made when they are asked for: those of a million rows
+/// take as much memory as the sides that they are made of.
+pub fn join_without_samples<'a>(
+    sides: &'a [Side],
+    terms: &Terms,
+) -> Result<JoinedSides<'a>, Failure> {
     let held: Vec<HashMap<&str, Vec<Held<'_>>>> = sides.iter().map(by_name).collect();
+    let names = names(sides);
     let mut joined = Joined::default();
-    for name in names(sides) {
+    joined.benchmarks.reserve_exact(names.len());
+    joined.held.reserve_exact(names.len());
+    for name in names {
         let with: Vec<usize> = (0..sides.len())
             .filter(|side| held[*side].contains_key(name))
             .collect();
@@ -46,10 +58,10 @@ pub fn join(sides: &[Side], terms: &Terms) -> Result<Run, Failure> {
     if let Some(metric) = &terms.metric {
         check_measured(metric, sides)?;
     }
-    let run = joined.into_run(sides, terms);
-    match run.header.plan.validate() {
+    let joined = joined.without_samples(sides, terms);
+    match joined.run.header.plan.validate() {
         // Nothing in common is an answer too: all of it is left out.
-        Ok(()) | Err(PlanError::Empty) => Ok(run),
+        Ok(()) | Err(PlanError::Empty) => Ok(joined),
         Err(error) => Err(Failure::Usage(error.to_string())),
     }
 }
@@ -105,7 +117,7 @@ fn check_measured(metric: &str, sides: &[Side]) -> Result<(), Failure> {
 struct Joined<'a> {
     benchmarks: Vec<Benchmark>,
     /// For each benchmark its sides, where it is compared.
-    held: Vec<Vec<&'a [Held<'a>]>>,
+    held: Vec<Vec<Vec<Held<'a>>>>,
     failures: Vec<BenchmarkFailure>,
     left_out: Vec<LeftOut>,
 }
@@ -118,7 +130,7 @@ impl<'a> Joined<'a> {
         });
     }
 
-    fn take(&mut self, name: &str, sides: &[(&str, &'a [Held<'a>])], found: Match) {
+    fn take(&mut self, name: &str, sides: &[(&str, &[Held<'a>])], found: Match) {
         let first = sides[0].1[0].benchmark;
         let all = || sides.iter().flat_map(|(_, held)| held.iter());
         let mut benchmark = Benchmark {
@@ -153,7 +165,7 @@ impl<'a> Joined<'a> {
                 saved.judged = Some(judged);
                 saved.summary = summary;
                 benchmark.counters = metrics;
-                held.extend(sides.iter().map(|(_, held)| *held));
+                held.extend(sides.iter().map(|(_, held)| held.to_vec()));
             }
         }
         benchmark.saved = Some(saved);
@@ -179,7 +191,7 @@ impl<'a> Joined<'a> {
         common
     }
 
-    fn into_run(mut self, sides: &[Side], terms: &Terms) -> Run {
+    fn without_samples(mut self, sides: &[Side], terms: &Terms) -> JoinedSides<'a> {
         let common = self.metrics_in_common();
         for benchmark in &mut self.benchmarks {
             benchmark.overrides = BenchmarkOverrides {
@@ -218,66 +230,77 @@ impl<'a> Joined<'a> {
             tick_ns: None,
             left_out: self.left_out,
         };
-        // By file on both sides or on neither.
-        let pooled = sides.iter().any(|side| side.files.len() > 1);
         let mut run = Run::new(header);
         run.failures = self.failures;
         run.sides = sides.iter().map(Side::described).collect();
-        for (index, held) in self.held.iter().enumerate() {
-            let metrics = run.header.metrics_of(index);
-            for (contender, files) in held.iter().enumerate() {
-                for held in *files {
-                    push(
-                        &mut run,
-                        index,
-                        ContenderId(contender as u8),
-                        held,
-                        &metrics,
-                        pooled,
-                    );
-                }
+        JoinedSides {
+            run,
+            held: self.held,
+            pooled: sides.iter().any(|side| side.files.len() > 1),
+        }
+    }
+}
+
+/// Sides joined by the names of their benchmarks.
+pub struct JoinedSides<'a> {
+    /// All but the samples.
+    pub run: Run,
+    /// For each benchmark its sides, where it is compared.
+    held: Vec<Vec<Vec<Held<'a>>>>,
+    /// By file on both sides or on neither.
+    pooled: bool,
+}
+
+impl JoinedSides<'_> {
+    /// Returns true where a side has several files, so that an answer about all benchmarks needs all
+    /// of their samples.
+    pub fn pooled(&self) -> bool {
+        self.pooled
+    }
+
+    /// The samples of one benchmark of the plan.
+    pub fn samples(&self, index: usize) -> Samples {
+        let mut samples = Samples::new(self.run.header.metrics_of(index));
+        for (contender, files) in self.held[index].iter().enumerate() {
+            for held in files {
+                push(
+                    &mut samples,
+                    ContenderId(contender as u8),
+                    held,
+                    self.pooled,
+                );
             }
         }
-        run
+        samples
+    }
+
+    /// The run with the samples.
+    pub fn into_run(mut self) -> Run {
+        for index in 0..self.held.len() {
+            self.run.benchmarks[index] = self.samples(index);
+        }
+        self.run
     }
 }
 
 /// Adds the rows of one file, each a block of its own.
-fn push(
-    run: &mut Run,
-    index: usize,
-    contender: ContenderId,
-    held: &Held<'_>,
-    metrics: &[Metric],
-    pooled: bool,
-) {
+fn push(samples: &mut Samples, contender: ContenderId, held: &Held<'_>, pooled: bool) {
     let benchmark = held.benchmark;
-    let places: Vec<usize> = metrics
+    let places: Vec<usize> = samples
+        .metrics()
         .iter()
         .filter_map(|metric| place_of(benchmark, metric))
         .collect();
-    let mut record = BlockRecord {
-        benchmark: index,
-        samples: vec![Sample {
-            contender,
-            flags: Flags::NONE,
-            exit_code: None,
-            iterations: 1,
-        }],
-        ..BlockRecord::default()
+    let file;
+    let replicates = if pooled {
+        file = vec![held.file as u32; benchmark.processes.len()];
+        &file
+    } else {
+        &benchmark.processes
     };
-    let rows = benchmark
-        .values
-        .chunks_exact(benchmark.metrics.len().max(1));
-    for (row, process) in rows.zip(&benchmark.processes) {
-        record.replicate = if pooled { held.file as u32 } else { *process };
-        record.values.clear();
-        record.values.extend(places.iter().map(|place| row[*place]));
-        run.benchmarks[index]
-            .push(&record)
-            .expect("importers let nothing pass that is no measurement");
-        record.index += 1;
-    }
+    samples
+        .push_rows(contender, replicates, &benchmark.values, &places)
+        .expect("importers let nothing pass that is no measurement");
 }
 
 /// One side of a comparison.

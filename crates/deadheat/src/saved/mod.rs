@@ -5,4 +5,4 @@ mod join;
 mod matched;
 
 pub use crate::rules::Terms;
-pub use join::{Side, alone, join, side_names_of};
+pub use join::{JoinedSides, Side, alone, join, join_without_samples, side_names_of};

@@ -136,9 +136,9 @@ impl Case {
         let mut rows = Rows::default();
         for (process, time) in times {
             rows.begin(process);
-            rows.set(Metric::Wall, time);
+            rows.set(&Metric::Wall, time);
             if let Some(bytes) = allocated {
-                rows.set(Metric::AllocatedBytes, bytes);
+                rows.set(&Metric::AllocatedBytes, bytes);
             }
         }
         rows.give_to(&mut benchmark);

@@ -361,11 +361,11 @@ impl Rates {
     /// A row of the time, and of the rates that it makes. All were taken in one process.
     fn add_row(&self, rows: &mut Rows, nanoseconds: f64) {
         rows.begin(0);
-        rows.set(Metric::Wall, nanoseconds);
+        rows.set(&Metric::Wall, nanoseconds);
         for (metric, amount) in &self.0 {
             let rate = amount * 1e9 / nanoseconds;
             if rate.is_finite() && rate >= 0.0 {
-                rows.set(metric.clone(), rate);
+                rows.set(metric, rate);
             }
         }
     }

@@ -314,7 +314,7 @@ impl Group {
         for (row, process) in processes.iter().enumerate() {
             rows.begin(*process);
             for (metric, values) in &columns {
-                rows.set(metric.clone(), values[row]);
+                rows.set(metric, values[row]);
             }
         }
         rows.give_to(&mut benchmark);

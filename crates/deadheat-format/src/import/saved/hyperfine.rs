@@ -192,9 +192,9 @@ fn timed(result: &WireResult) -> Result<Rows, FileProblem> {
     for (launch, time) in times.iter().enumerate() {
         rows.begin(launch as u32);
         let time = time.measured(1e9, || format!("times[{launch}]"))?;
-        rows.set(Metric::Wall, time);
+        rows.set(&Metric::Wall, time);
         if let Some(bytes) = memory.get(launch).and_then(|bytes| bytes.optional(1.0)) {
-            rows.set(Metric::PeakRss, bytes);
+            rows.set(&Metric::PeakRss, bytes);
         }
     }
     Ok(rows)
@@ -222,7 +222,7 @@ fn measured(launches: &[WireMeasurement], primary: Option<&str>) -> Result<Rows,
         values.sort_by_key(|(field, ..)| Some(*field) != primary);
         rows.begin(index as u32);
         for (_, metric, value) in values {
-            rows.set(metric, value);
+            rows.set(&metric, value);
         }
     }
     Ok(rows)

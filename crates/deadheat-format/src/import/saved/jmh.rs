@@ -127,7 +127,7 @@ impl Entry {
             match primary.score.as_ref().and_then(|score| score.value(factor)) {
                 Some(score) => {
                     rows.begin(0);
-                    rows.set(metric, score);
+                    rows.set(&metric, score);
                     benchmark.state = summarised("mean");
                 }
                 None => benchmark.state = ResultState::Failed("JMH kept no score of it".to_owned()),
@@ -154,11 +154,11 @@ impl Entry {
                 let at = || format!("rawData[{fork}][{iteration}]");
                 let value = value.measured(factor, at)?;
                 rows.begin(fork as u32);
-                rows.set(metric.clone(), value);
+                rows.set(metric, value);
                 for (metric, factor, secondary) in &secondary {
                     let value = secondary.raw_data[fork][iteration].value(*factor);
                     if let Some(value) = value {
-                        rows.set(metric.clone(), value);
+                        rows.set(metric, value);
                     }
                 }
             }
@@ -198,7 +198,7 @@ impl Primary {
                 }
                 for time in spread(calls, most) {
                     rows.begin(fork as u32);
-                    rows.set(metric.clone(), time);
+                    rows.set(metric, time);
                 }
             }
         }

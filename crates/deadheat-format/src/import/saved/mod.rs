@@ -8,6 +8,7 @@ mod hyperfine;
 mod jmh;
 mod json;
 mod own;
+mod pieces;
 mod pyperf;
 mod pytest_benchmark;
 mod read;

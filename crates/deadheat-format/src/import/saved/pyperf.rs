@@ -79,9 +79,9 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
             for (value, number) in run.values.iter().enumerate() {
                 let at = || format!("{place}.values[{value}], of benchmark '{name}'");
                 rows.begin(process as u32);
-                rows.set(metric.clone(), number.measured(factor, at)?);
+                rows.set(&metric, number.measured(factor, at)?);
                 if let Some(bytes) = metadata.peak() {
-                    rows.set(Metric::PeakRss, bytes);
+                    rows.set(&Metric::PeakRss, bytes);
                 }
             }
         }

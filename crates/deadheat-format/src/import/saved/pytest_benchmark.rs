@@ -54,7 +54,7 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
         for (round, time) in stats.data.iter().flatten().enumerate() {
             let at = || format!("{place}.data[{round}], of benchmark '{name}'");
             rows.begin(0);
-            rows.set(metric.clone(), time.measured(1e9, at)?);
+            rows.set(&metric, time.measured(1e9, at)?);
         }
         if rows.len() == 0 {
             let (statistic, time) = match (stats.median, stats.mean) {
@@ -70,7 +70,7 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
             };
             let at = || format!("{place}.{statistic}, of benchmark '{name}'");
             rows.begin(0);
-            rows.set(metric, time.measured(1e9, at)?);
+            rows.set(&metric, time.measured(1e9, at)?);
             state = summarised(statistic);
         }
         let mut read = ResultBenchmark {

@@ -22,9 +22,27 @@ use crate::run_file::{BUFFER, read_run_from};
 /// what gzip or zstd packed is unpacked.
 pub fn read_results(path: impl AsRef<Path>) -> Result<Results, FormatError> {
     let path = path.as_ref();
-    let mut results = read_results_from(path, &read_content(path)?)?;
+    let mut results = match in_pieces(path) {
+        Some(results) => of_file(path, results),
+        None => read_results_from(path, &read_content(path)?)?,
+    };
     results.facts.modified = modified(path);
     Ok(results)
+}
+
+/// The results of a plain file that need not be held as a whole, as Google Benchmark writes it. A
+/// pipe cannot be read twice, should the first time be in vain.
+fn in_pieces(path: &Path) -> Option<Results> {
+    let plain = path != Path::new("-") && fs::metadata(path).is_ok_and(|about| about.is_file());
+    let file = plain.then(|| bounded::open(path).ok())??;
+    google_benchmark::read_pieces(file)
+}
+
+/// What a reader found in this file: it knows the text alone.
+fn of_file(file: &Path, mut results: Results) -> Results {
+    results.source = file.display().to_string();
+    results.facts.moment = results.facts.date.as_deref().and_then(rows::moment);
+    results
 }
 
 /// When a file or folder was written last, in seconds since 1970; `None` of
@@ -50,11 +68,8 @@ pub fn read_results_from(file: &Path, text: &[u8]) -> Result<Results, FormatErro
         SavedFormat::Go => go::read(text),
         SavedFormat::BenchmarkDotNet => benchmark_dotnet::read(text),
     };
-    // A reader knows the text alone.
-    let mut results = read.map_err(|problem| problem.of(file))?;
-    results.source = file.display().to_string();
-    results.facts.moment = results.facts.date.as_deref().and_then(rows::moment);
-    Ok(results)
+    let results = read.map_err(|problem| problem.of(file))?;
+    Ok(of_file(file, results))
 }
 
 /// The contents of a file.

@@ -41,13 +41,13 @@ impl Rows {
 
     /// A value of the row begun last, in the unit of the metric, finite and not
     /// negative. Of two of one metric the first counts.
-    pub(super) fn set(&mut self, metric: Metric, value: f64) {
+    pub(super) fn set(&mut self, metric: &Metric, value: f64) {
         let row = self.processes.len() - 1;
-        let known = self.columns.iter_mut().find(|(known, _)| *known == metric);
+        let known = self.columns.iter_mut().find(|(known, _)| known == metric);
         match known {
             Some((_, values)) if values.len() == row => values.push(value),
             Some(_) => {}
-            None if row == 0 => self.columns.push((metric, vec![value])),
+            None if row == 0 => self.columns.push((metric.clone(), vec![value])),
             None => {}
         }
     }
@@ -61,13 +61,17 @@ impl Rows {
     pub(super) fn give_to(mut self, benchmark: &mut ResultBenchmark) {
         let rows = self.len();
         self.columns.retain(|(_, values)| values.len() == rows);
+        // All of them to measure: a file may have 50,000 benchmarks.
         let mut values = Vec::with_capacity(rows * self.columns.len());
         for row in 0..rows {
             values.extend(self.columns.iter().map(|(_, column)| column[row]));
         }
         benchmark.values = values;
+        self.processes.shrink_to_fit();
         benchmark.processes = self.processes;
-        benchmark.metrics = self.columns.into_iter().map(|(metric, _)| metric).collect();
+        let mut metrics = Vec::with_capacity(self.columns.len());
+        metrics.extend(self.columns.into_iter().map(|(metric, _)| metric));
+        benchmark.metrics = metrics;
     }
 }
 
@@ -126,14 +130,14 @@ mod tests {
         let mut rows = Rows::default();
         for (process, memory) in [(0, Some(5.0)), (0, None), (1, Some(6.0))] {
             rows.begin(process);
-            rows.set(Metric::Wall, f64::from(process) + 1.0);
-            rows.set(Metric::Wall, 99.0);
+            rows.set(&Metric::Wall, f64::from(process) + 1.0);
+            rows.set(&Metric::Wall, 99.0);
             if let Some(bytes) = memory {
-                rows.set(Metric::PeakRss, bytes);
+                rows.set(&Metric::PeakRss, bytes);
             }
-            rows.set(Metric::Cpu, 3.0);
+            rows.set(&Metric::Cpu, 3.0);
         }
-        rows.set(Metric::Allocations, 1.0);
+        rows.set(&Metric::Allocations, 1.0);
         let mut benchmark = ResultBenchmark::default();
         rows.give_to(&mut benchmark);
         assert_eq!(benchmark.metrics, [Metric::Wall, Metric::Cpu]);

@@ -1,22 +1,21 @@
-//! The JSON of Google Benchmark, of all releases so far.
+//! From rows to results: benchmarks by their names, and what the context says of the machine.
 
-use std::collections::{HashMap, HashSet};
-use std::fmt;
+use std::borrow::Cow;
+use std::collections::HashMap;
 
 use deadheat_model::{Better, Metric, ResultBenchmark, ResultState, Results, Unit};
 use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 
-use super::json::{Number, from_json};
-use super::rows::{Rows, summarised, tool};
 use crate::error::FileProblem;
+use crate::import::saved::json::Number;
+use crate::import::saved::rows::{Rows, summarised, tool};
 
 /// The version of the JSON that is known. Files before it had one say nothing.
 const SCHEMA_VERSION: i64 = 1;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Context {
+pub(super) struct Context {
     date: Option<String>,
     host_name: Option<String>,
     num_cpus: Option<u32>,
@@ -26,19 +25,8 @@ struct Context {
     json_schema_version: Option<i64>,
 }
 
-#[derive(Debug, Deserialize)]
-struct Wire {
-    #[serde(default)]
-    context: Context,
-    benchmarks: Vec<Row>,
-}
-
-/// Reads a file.
-pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
-    let Wire {
-        context,
-        benchmarks: rows,
-    } = from_json(text)?;
+/// The results that have this context, and no benchmarks yet.
+pub(super) fn without_benchmarks(context: Context) -> Result<Results, FileProblem> {
     if let Some(version) = context.json_schema_version.filter(|v| *v != SCHEMA_VERSION) {
         let problem = format!("version {version} is not known; deadheat reads {SCHEMA_VERSION}");
         return Err(FileProblem::at("context.json_schema_version", problem));
@@ -54,59 +42,21 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     results.facts.date = context.date;
     results.facts.cpu_scaling = context.cpu_scaling_enabled;
     results.facts.debug_build = context.library_build_type.map(|build| build == "debug");
-    let mut families = Families::default();
-    let old_summaries = OldSummaries::of(&rows);
-    for (index, mut row) in rows.into_iter().enumerate() {
-        old_summaries.mark(&mut row);
-        let place = format!("benchmarks[{index}].");
-        let taken = families.take(row);
-        taken.map_err(|problem| problem.within(&place, ""))?;
-    }
-    for benchmark in families.benchmarks {
-        results.push(benchmark.done());
-    }
     Ok(results)
-}
-
-/// Releases before 1.5 did not say which rows are summaries: they are known by how their names end,
-/// where the rows they sum up are there, or the mean beside the standard deviation.
-struct OldSummaries {
-    names: HashSet<String>,
-}
-
-impl OldSummaries {
-    fn of(rows: &[Row]) -> Self {
-        let old = rows.iter().any(|row| row.run_type.is_none());
-        let names = rows.iter().filter(|_| old).map(|row| row.name.clone());
-        Self {
-            names: names.collect(),
-        }
-    }
-
-    fn mark(&self, row: &mut Row) {
-        if row.run_type.is_some() {
-            return;
-        }
-        let Some((base, statistic)) = row.name.rsplit_once('_') else {
-            return;
-        };
-        let named = |statistic: &str| self.names.contains(&format!("{base}_{statistic}"));
-        let summed = self.names.contains(base) || (named("mean") && named("stddev"));
-        let known = ["mean", "median", "stddev", "cv", "BigO", "RMS"];
-        if known.contains(&statistic) && (summed || matches!(statistic, "BigO" | "RMS")) {
-            row.run_name = Some(base.to_owned());
-            row.aggregate_name = Some(statistic.to_owned());
-            row.run_type = Some(RunType::Aggregate);
-        }
-    }
 }
 
 /// Benchmarks by name and by what they were registered as.
 #[derive(Default)]
-struct Families {
+pub(super) struct Families {
     benchmarks: Vec<Family>,
     /// By name: those of that name, which differ in what they were registered as.
     by_name: HashMap<String, Vec<usize>>,
+    /// The family of the last row: repetitions mostly follow one another.
+    last: usize,
+    /// The metrics of counters by their names, as far as they came up.
+    counters: Vec<(String, Metric)>,
+    /// Set where a row was met that only a reader of the whole file can speak of.
+    pub(super) broken: bool,
 }
 
 /// One benchmark while its rows come in.
@@ -119,8 +69,8 @@ struct Family {
 }
 
 impl Families {
-    /// Takes in the next row of the list.
-    fn take(&mut self, row: Row) -> Result<(), FileProblem> {
+    /// Takes in the next row of the list, whose counters are taken out of it.
+    pub(super) fn take(&mut self, row: &mut Row<'_>) -> Result<(), FileProblem> {
         let aggregate = row.aggregate();
         if aggregate == Some(Aggregate::Other) {
             return Ok(());
@@ -129,20 +79,22 @@ impl Families {
             Some(_) => row.run_name.as_deref().unwrap_or(&row.name),
             None => &row.name,
         };
-        let family = self.family(name, (row.family_index, row.per_family_instance_index));
+        let index = self.family(name, (row.family_index, row.per_family_instance_index));
+        let family = &mut self.benchmarks[index];
         let benchmark = &mut family.benchmark;
         if benchmark.label.is_none() {
-            benchmark.label = row.label.clone().filter(|label| !label.is_empty());
+            let label = row.label.as_deref().filter(|label| !label.is_empty());
+            benchmark.label = label.map(str::to_owned);
         }
         benchmark.threads = benchmark.threads.or(row.threads);
+        let message = |message: &Option<Cow<'_, str>>| message.as_deref().unwrap_or("").to_owned();
         if row.error_occurred {
-            let message = row.error_message.unwrap_or_default();
-            benchmark.state = ResultState::Failed(message);
+            benchmark.state = ResultState::Failed(message(&row.error_message));
             return Ok(());
         }
         if row.skipped {
             if benchmark.state == ResultState::Measured {
-                benchmark.state = ResultState::Skipped(row.skip_message.unwrap_or_default());
+                benchmark.state = ResultState::Skipped(message(&row.skip_message));
             }
             return Ok(());
         }
@@ -176,23 +128,28 @@ impl Families {
             ("cpu_time", row.cpu_time, Metric::Cpu),
         ] {
             let value = value.ok_or_else(|| missing(field))?;
-            rows.set(metric, value.measured(factor, || field.to_owned())?);
+            rows.set(&metric, value.measured(factor, || field.to_owned())?);
         }
-        for (name, value) in row.counters {
+        for (name, value) in row.counters.drain(..) {
             if let Some(value) = value.optional(1.0) {
-                rows.set(counter(name), value);
+                rows.set(known(&mut self.counters, &name), value);
             }
         }
         Ok(())
     }
 
-    fn family(&mut self, name: &str, registered: (Option<u64>, Option<u64>)) -> &mut Family {
+    /// The index of the benchmark of that name which was registered so, new or known.
+    fn family(&mut self, name: &str, registered: (Option<u64>, Option<u64>)) -> usize {
+        let last = self.benchmarks.get(self.last);
+        if last.is_some_and(|last| last.registered == registered && last.benchmark.name == name) {
+            return self.last;
+        }
         let same = self.by_name.get(name);
         let known = same.and_then(|all| {
             let mut all = all.iter().copied();
             all.find(|index| self.benchmarks[*index].registered == registered)
         });
-        let index = known.unwrap_or_else(|| {
+        self.last = known.unwrap_or_else(|| {
             let index = self.benchmarks.len();
             self.by_name.entry(name.to_owned()).or_default().push(index);
             self.benchmarks.push(Family {
@@ -206,8 +163,25 @@ impl Families {
             });
             index
         });
-        &mut self.benchmarks[index]
+        self.last
     }
+
+    pub(super) fn give_to(self, results: &mut Results) {
+        results.benchmarks.reserve_exact(self.benchmarks.len());
+        for family in self.benchmarks {
+            results.push(family.done());
+        }
+    }
+}
+
+/// The metric of a counter, made once a file.
+fn known<'m>(counters: &'m mut Vec<(String, Metric)>, name: &str) -> &'m Metric {
+    let place = counters.iter().position(|(known, _)| known == name);
+    let place = place.unwrap_or_else(|| {
+        counters.push((name.to_owned(), counter(name.to_owned())));
+        counters.len() - 1
+    });
+    &counters[place].1
 }
 
 impl Family {
@@ -252,7 +226,7 @@ fn counter(name: String) -> Metric {
 /// A kind of row: measured, or summing up others.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
-enum RunType {
+pub(super) enum RunType {
     Iteration,
     Aggregate,
 }
@@ -279,26 +253,26 @@ impl Aggregate {
 /// A row. What it measured beside the times are counters, under any name that
 /// is not one of the others.
 #[derive(Debug, Default)]
-struct Row {
-    name: String,
-    run_name: Option<String>,
-    run_type: Option<RunType>,
-    aggregate_name: Option<String>,
-    family_index: Option<u64>,
-    per_family_instance_index: Option<u64>,
-    threads: Option<u32>,
-    label: Option<String>,
-    error_occurred: bool,
-    error_message: Option<String>,
-    skipped: bool,
-    skip_message: Option<String>,
-    real_time: Option<Number>,
-    cpu_time: Option<Number>,
-    time_unit: Option<String>,
-    counters: Vec<(String, Number)>,
+pub(super) struct Row<'t> {
+    pub(super) name: Cow<'t, str>,
+    pub(super) run_name: Option<Cow<'t, str>>,
+    pub(super) run_type: Option<RunType>,
+    pub(super) aggregate_name: Option<Cow<'t, str>>,
+    pub(super) family_index: Option<u64>,
+    pub(super) per_family_instance_index: Option<u64>,
+    pub(super) threads: Option<u32>,
+    pub(super) label: Option<Cow<'t, str>>,
+    pub(super) error_occurred: bool,
+    pub(super) error_message: Option<Cow<'t, str>>,
+    pub(super) skipped: bool,
+    pub(super) skip_message: Option<Cow<'t, str>>,
+    pub(super) real_time: Option<Number>,
+    pub(super) cpu_time: Option<Number>,
+    pub(super) time_unit: Option<Cow<'t, str>>,
+    pub(super) counters: Vec<(Cow<'t, str>, Number)>,
 }
 
-impl Row {
+impl Row<'_> {
     /// The statistic that it is of others, if it is.
     fn aggregate(&self) -> Option<Aggregate> {
         if self.run_type != Some(RunType::Aggregate) {
@@ -308,74 +282,6 @@ impl Row {
             Some("mean") => Aggregate::Mean,
             Some("median") => Aggregate::Median,
             _ => Aggregate::Other,
-        })
-    }
-}
-
-impl<'de> Deserialize<'de> for Row {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(Reader)
-    }
-}
-
-struct Reader;
-
-impl<'de> Visitor<'de> for Reader {
-    type Value = Row;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a benchmark")
-    }
-
-    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Row, M::Error> {
-        let mut row = Row::default();
-        let mut name = None;
-        while let Some(key) = map.next_key::<String>()? {
-            match key.as_str() {
-                "name" => name = Some(map.next_value()?),
-                "run_name" => row.run_name = map.next_value()?,
-                "run_type" => row.run_type = map.next_value()?,
-                "aggregate_name" => row.aggregate_name = map.next_value()?,
-                "family_index" => row.family_index = map.next_value()?,
-                "per_family_instance_index" => row.per_family_instance_index = map.next_value()?,
-                "threads" => row.threads = map.next_value()?,
-                "label" => row.label = map.next_value()?,
-                "error_occurred" => row.error_occurred = map.next_value()?,
-                "error_message" => row.error_message = map.next_value()?,
-                "skipped" => row.skipped = map.next_value()?,
-                "skip_message" => row.skip_message = map.next_value()?,
-                "real_time" => row.real_time = Some(map.next_value()?),
-                "cpu_time" => row.cpu_time = Some(map.next_value()?),
-                "time_unit" => row.time_unit = map.next_value()?,
-                "iterations" | "repetitions" | "repetition_index" | "aggregate_unit" => {
-                    map.next_value::<IgnoredAny>()?;
-                }
-                _ => {
-                    if let Counter(Some(value)) = map.next_value()? {
-                        row.counters.push((key, value));
-                    }
-                }
-            }
-        }
-        row.name = name.ok_or_else(|| serde::de::Error::missing_field("name"))?;
-        Ok(row)
-    }
-}
-
-/// The value of a field that nobody knows: a counter where it is a number.
-struct Counter(Option<Number>);
-
-impl<'de> Deserialize<'de> for Counter {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Any {
-            Number(Number),
-            Other(IgnoredAny),
-        }
-        Ok(match Any::deserialize(deserializer)? {
-            Any::Number(number) => Counter(Some(number)),
-            Any::Other(IgnoredAny) => Counter(None),
         })
     }
 }

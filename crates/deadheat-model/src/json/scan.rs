@@ -1,0 +1,381 @@
+//! Flat objects out of a text that may go on: no tree, no copies, one look at each byte.
+//!
+//! A million rows of another tool's JSON are read so. Whatever is not plain, nested, cut off or
+//! wrong is `None`: a reader of whole texts knows what to say of it.
+
+use std::borrow::Cow;
+
+use super::Json;
+
+/// A value that is neither a list nor an object.
+#[derive(Clone, Debug, PartialEq)]
+pub enum JsonScalar<'t> {
+    /// Nothing.
+    Null,
+    /// True or false.
+    Bool(bool),
+    /// The digits of a number, by the grammar of JSON.
+    Number(&'t str),
+    /// A word that stands for no number, such as `NaN`: no JSON, and yet programs write it.
+    NoNumber,
+    /// A text.
+    Text(Cow<'t, str>),
+}
+
+/// The words for no number; the longer come first where they begin alike.
+const NO_NUMBERS: [&[u8]; 8] = [
+    b"-Infinity",
+    b"Infinity",
+    b"-NaN",
+    b"-nan",
+    b"-inf",
+    b"NaN",
+    b"nan",
+    b"inf",
+];
+
+/// Reads one value after the other from a text.
+#[derive(Clone, Debug)]
+pub struct JsonScan<'t> {
+    text: &'t [u8],
+    at: usize,
+}
+
+impl<'t> JsonScan<'t> {
+    /// A scan from the first byte on.
+    pub fn new(text: &'t [u8]) -> Self {
+        Self { text, at: 0 }
+    }
+
+    /// The number of bytes that were read.
+    pub fn at(&self) -> usize {
+        self.at
+    }
+
+    /// The rest of the text.
+    pub fn rest(&self) -> &'t [u8] {
+        &self.text[self.at..]
+    }
+
+    /// Steps over bytes that another reader has read.
+    pub fn advance(&mut self, bytes: usize) {
+        self.at = self.text.len().min(self.at + bytes);
+    }
+
+    /// Passes over white space, and gives the byte behind it.
+    pub fn peek(&mut self) -> Option<u8> {
+        loop {
+            match self.text.get(self.at)? {
+                b' ' | b'\n' | b'\r' | b'\t' => self.at += 1,
+                byte => return Some(*byte),
+            }
+        }
+    }
+
+    /// Steps over a sign, white space before it included, or stays where it is.
+    pub fn take(&mut self, sign: u8) -> bool {
+        let there = self.peek() == Some(sign);
+        self.at += usize::from(there);
+        there
+    }
+
+    /// Reads a text.
+    pub fn text(&mut self) -> Option<Cow<'t, str>> {
+        text(self.quoted()?)
+    }
+
+    /// The bytes of a text as they are written, its quotes included, and whether they have escapes.
+    fn quoted(&mut self) -> Option<(&'t [u8], bool)> {
+        if !self.take(b'"') {
+            return None;
+        }
+        let begin = self.at - 1;
+        let mut has_escapes = false;
+        loop {
+            self.at += plain(self.text.get(self.at..)?);
+            match self.text.get(self.at)? {
+                b'"' => break,
+                b'\\' => {
+                    has_escapes = true;
+                    self.at += 2;
+                }
+                _ => return None,
+            }
+        }
+        self.at += 1;
+        Some((&self.text[begin..self.at], has_escapes))
+    }
+
+    /// Reads a value that is neither a list nor an object.
+    pub fn scalar(&mut self) -> Option<JsonScalar<'t>> {
+        let word = |scan: &mut Self, word: &[u8], value| {
+            let there = scan.rest().starts_with(word);
+            there.then(|| {
+                scan.at += word.len();
+                value
+            })
+        };
+        match self.peek()? {
+            b'"' => self.text().map(JsonScalar::Text),
+            b'0'..=b'9' => self.number(),
+            b't' => word(self, b"true", JsonScalar::Bool(true)),
+            b'f' => word(self, b"false", JsonScalar::Bool(false)),
+            first => {
+                if first == b'n'
+                    && let Some(null) = word(self, b"null", JsonScalar::Null)
+                {
+                    return Some(null);
+                }
+                let mut words = NO_NUMBERS.iter();
+                words
+                    .find_map(|no_number| word(self, no_number, JsonScalar::NoNumber))
+                    .or_else(|| self.number())
+            }
+        }
+    }
+
+    fn number(&mut self) -> Option<JsonScalar<'t>> {
+        let begin = self.at;
+        self.at += usize::from(self.text.get(self.at) == Some(&b'-'));
+        match self.text.get(self.at)? {
+            b'0' => self.at += 1,
+            _ => self.digits()?,
+        }
+        if self.text.get(self.at) == Some(&b'.') {
+            self.at += 1;
+            self.digits()?;
+        }
+        if let Some(b'e' | b'E') = self.text.get(self.at) {
+            self.at += 1;
+            self.at += usize::from(matches!(self.text.get(self.at), Some(b'+' | b'-')));
+            self.digits()?;
+        }
+        let digits = std::str::from_utf8(&self.text[begin..self.at]).ok()?;
+        // At the end of the text more digits may follow.
+        (self.at < self.text.len()).then_some(JsonScalar::Number(digits))
+    }
+
+    fn digits(&mut self) -> Option<()> {
+        let begin = self.at;
+        while let Some(b'0'..=b'9') = self.text.get(self.at) {
+            self.at += 1;
+        }
+        (self.at > begin).then_some(())
+    }
+
+    /// Reads an object of scalars: the values of `names` go into `values`, in the order of the
+    /// names, all others with their names into `others`. Of two of one name the last counts.
+    ///
+    /// Names in the order in which they mostly stand are found fastest.
+    pub fn object(
+        &mut self,
+        names: &[&str],
+        values: &mut [Option<JsonScalar<'t>>],
+        others: &mut Vec<(Cow<'t, str>, JsonScalar<'t>)>,
+    ) -> Option<()> {
+        values.fill(None);
+        others.clear();
+        if !self.take(b'{') {
+            return None;
+        }
+        if self.take(b'}') {
+            return Some(());
+        }
+        let mut expected = 0;
+        loop {
+            let written = self.quoted()?;
+            if !self.take(b':') {
+                return None;
+            }
+            let value = self.scalar()?;
+            let decoded;
+            let name = match written {
+                (quoted, false) => &quoted[1..quoted.len() - 1],
+                _ => {
+                    decoded = text(written)?;
+                    decoded.as_bytes()
+                }
+            };
+            let is_it = |known: &&str| known.as_bytes() == name;
+            let (before, from) = names.split_at(expected);
+            let behind = from.iter().position(is_it);
+            let place = behind.map(|place| expected + place);
+            match place.or_else(|| before.iter().position(is_it)) {
+                Some(place) => {
+                    values[place] = Some(value);
+                    expected = place + 1;
+                }
+                None => others.push((text(written)?, value)),
+            }
+            if self.take(b'}') {
+                return Some(());
+            }
+            if !self.take(b',') {
+                return None;
+            }
+        }
+    }
+}
+
+/// The text that is written so, in quotes and perhaps with escapes.
+fn text((quoted, has_escapes): (&[u8], bool)) -> Option<Cow<'_, str>> {
+    let quoted = std::str::from_utf8(quoted).ok()?;
+    if !has_escapes {
+        return Some(Cow::Borrowed(&quoted[1..quoted.len() - 1]));
+    }
+    match Json::parse(quoted)? {
+        Json::Text(text) => Some(Cow::Owned(text)),
+        _ => None,
+    }
+}
+
+/// The number of bytes before a quote, a backslash or a control character, eight at a time.
+fn plain(text: &[u8]) -> usize {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    const HIGHEST: u64 = u64::from_ne_bytes([0x80; 8]);
+    // The lowest byte that is marked is one of them; those above it may be false alarms.
+    let zeros = |word: u64| word.wrapping_sub(ONES) & !word;
+    let mut at = 0;
+    while let Some(eight) = text[at..].first_chunk::<8>() {
+        let word = u64::from_le_bytes(*eight);
+        let control = word.wrapping_sub(ONES * 0x20) & !word;
+        let quote = zeros(word ^ (ONES * u64::from(b'"')));
+        let backslash = zeros(word ^ (ONES * u64::from(b'\\')));
+        let marked = (control | quote | backslash) & HIGHEST;
+        if marked != 0 {
+            return at + (marked.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+    }
+    let special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..0x20);
+    at + text[at..]
+        .iter()
+        .position(special)
+        .unwrap_or(text.len() - at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const NAMES: [&str; 3] = ["a", "b", "c"];
+
+    type Others<'t> = Vec<(Cow<'t, str>, JsonScalar<'t>)>;
+
+    /// The values, the others, and the length of the object.
+    fn object(text: &str) -> Option<([Option<JsonScalar<'_>>; 3], Others<'_>, usize)> {
+        let (mut values, mut others) = ([const { None }; 3], Vec::new());
+        let mut scan = JsonScan::new(text.as_bytes());
+        scan.object(&NAMES, &mut values, &mut others)?;
+        Some((values, others, scan.at()))
+    }
+
+    /// The value as a tree; words for no number are the text "no".
+    fn as_tree(value: &JsonScalar<'_>) -> Json {
+        match value {
+            JsonScalar::Null => Json::Null,
+            JsonScalar::Bool(yes) => Json::Bool(*yes),
+            JsonScalar::Number(digits) => Json::parse(digits).unwrap_or(Json::Null),
+            JsonScalar::NoNumber => Json::from("no"),
+            JsonScalar::Text(text) => Json::from(text.as_ref()),
+        }
+    }
+
+    #[test]
+    fn values_stand_in_the_places_of_their_names() {
+        let text = r#" { "c" : -1.5e-3 , "x":"\u00e9\n", "a":true,"b":NaN,"y":null} rest"#;
+        let (values, others, length) = object(text).unwrap();
+        let no_number = Some(JsonScalar::NoNumber);
+        let digits = Some(JsonScalar::Number("-1.5e-3"));
+        assert_eq!(values, [Some(JsonScalar::Bool(true)), no_number, digits]);
+        let word = JsonScalar::Text("é\n".into());
+        let want = [("x".into(), word), ("y".into(), JsonScalar::Null)];
+        assert_eq!(others, want);
+        assert!(text[length..].starts_with(" rest"));
+        let (values, ..) = object(r#"{"\u0061":1,"a":2}"#).unwrap();
+        assert_eq!(values[0], Some(JsonScalar::Number("2")));
+        assert!(object("{}").is_some());
+    }
+
+    #[test]
+    fn what_is_nested_or_wrong_is_not_read() {
+        for text in [
+            "",
+            "[]",
+            "{",
+            "{\"a\\",
+            r#"{"a"}"#,
+            r#"{"a":}"#,
+            r#"{"a":1,}"#,
+            r#"{"a":[]}"#,
+            r#"{"a":{}}"#,
+            r#"{"a":01}"#,
+            r#"{"a":1.}"#,
+            r#"{"a":.5}"#,
+            r#"{"a":-}"#,
+            r#"{"a":+1}"#,
+            r#"{"a":1e}"#,
+            r#"{"a":1 "b":2}"#,
+            "{\"a\":\"\n\"}",
+            r#"{"a":"\x"}"#,
+            r#"{"a":"\ud83d"}"#,
+            r#"{"a":nul}"#,
+            r#"{"a":infinite}"#,
+            r#"{a:1}"#,
+            r#"{"a":"b}"#,
+        ] {
+            assert_eq!(object(text), None, "{text}");
+        }
+        let mut scan = JsonScan::new(b"\"\xff\"");
+        assert_eq!(scan.text(), None);
+        let mut scan = JsonScan::new(b"12");
+        assert_eq!(scan.scalar(), None, "more digits may follow");
+    }
+
+    proptest! {
+        #[test]
+        fn a_flat_object_is_read_as_the_tree_is(
+            place in any::<prop::sample::Index>(),
+            sign in prop::sample::select(&b"0123456789.eE+-,[]{}\":tnu\\ \n"[..]),
+            insert: bool,
+        ) {
+            let mut text =
+                br#"{"a":-2.5e3,"name":"x\u0041\n \"long enough\"","b":null,"c":true}"#.to_vec();
+            let place = place.index(text.len());
+            if insert {
+                text.insert(place, sign);
+            } else {
+                text[place] = sign;
+            }
+            let text = std::str::from_utf8(&text).unwrap();
+            if let Some((values, others, length)) = object(text) {
+                let Some(Json::Object(tree)) = Json::parse(&text[..length]) else {
+                    panic!("{text} is no object");
+                };
+                let named = NAMES.iter().zip(&values).filter_map(|(name, value)| {
+                    Some(((*name).to_owned(), as_tree(value.as_ref()?)))
+                });
+                let others = others.iter().map(|(name, value)| (name.to_string(), as_tree(value)));
+                for (name, value) in named.chain(others) {
+                    let last = tree.fields.iter().rev().find(|(known, _)| *known == name);
+                    prop_assert_eq!(last.map(|(_, value)| value), Some(&value), "{}", text);
+                }
+            }
+        }
+
+        #[test]
+        fn a_text_of_any_length_ends_where_it_ends(
+            plain_text in "[ -~é\u{80}\u{1f600}]{0,40}",
+            end in prop::sample::select(&b"\"\\\n\0\x1f"[..]),
+            behind in prop::collection::vec(any::<u8>(), 0..12),
+        ) {
+            let before: String = plain_text.chars().filter(|c| !['"', '\\'].contains(c)).collect();
+            let mut text = before.clone().into_bytes();
+            text.push(end);
+            text.extend(behind);
+            prop_assert_eq!(plain(&text), before.len());
+            prop_assert_eq!(plain(before.as_bytes()), before.len());
+        }
+    }
+}
