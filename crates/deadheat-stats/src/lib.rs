@@ -67,6 +67,8 @@ pub mod shapiro_wilk;
 pub mod signflip;
 pub mod summary;
 pub mod t_tests;
+#[cfg(feature = "secondary")]
+mod two_samples;
 pub mod verdict;
 
 pub use anytime::{DEFAULT_G, critical_t, e_value};
@@ -85,7 +87,7 @@ pub use evidence::{
     BlockFlags, Dropping, KeepReason, OppositePeaks, Tail, keep_or_drop, opposite_peaks, tail_rate,
 };
 #[cfg(feature = "secondary")]
-pub use fit::{Family, Fit, best_fits, fit};
+pub use fit::{Family, Fit, best_fits, best_fits_of, fit};
 pub use guard::{guard_interval, guard_p};
 #[cfg(feature = "secondary")]
 pub use hdr::{DigitsError, Histogram};
@@ -114,5 +116,8 @@ pub use shape::{
 #[cfg(feature = "secondary")]
 pub use shapiro_wilk::{ShapiroWilk, shapiro_wilk};
 pub use signflip::sign_flip_p;
-pub use t_tests::{TTest, ZTest, student, student_paired, welch, z_test};
+pub use summary::Centred;
+pub use t_tests::{TTest, ZTest, student, student_of, student_paired, welch, welch_of, z_test};
+#[cfg(feature = "secondary")]
+pub use two_samples::TwoSamples;
 pub use verdict::{Call, call};

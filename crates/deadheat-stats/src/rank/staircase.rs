@@ -5,6 +5,9 @@ use std::cmp::Ordering;
 /// Up to this many entries are written out and selected from directly.
 const FEW: usize = 2_048;
 
+/// Columns that are looked at together; most rows end fewer than these before the row above.
+const FEW_COLUMNS: usize = 4;
+
 /// A matrix of numbers made from pairs, whose rows and columns both ascend: entry (i, j) =
 /// `entry`(`rows[i]`, `columns[j]`).
 ///
@@ -69,10 +72,12 @@ impl<F: Fn(f64, f64) -> f64> Staircase<'_, F> {
     /// so that no input takes more than O(n log n).
     pub(super) fn nth(&self, k: usize, scratch: &mut Vec<f64>) -> f64 {
         let (rows, columns) = (self.rows.len(), self.columns.len());
-        let enough = FEW.max(rows + columns);
+        // Of samples alike in size two rounds leave as many as there are rows and columns, more or
+        // less: selecting among twice as many costs less than a third round.
+        let enough = FEW.max(2 * (rows + columns));
         let mut low: Vec<usize> = (0..rows).map(|row| self.first(row)).collect();
         let mut high = vec![columns; rows];
-        let mut ends = Vec::new();
+        let (mut below, mut upto) = (vec![0; rows], vec![0; rows]);
         let (mut ruled_out, mut left) = (0, self.entries());
         let mut deceived = false;
         while left > enough {
@@ -82,20 +87,17 @@ impl<F: Fn(f64, f64) -> f64> Staircase<'_, F> {
             } else {
                 self.bracket(&low, &high, left, k - ruled_out, scratch)
             };
-            ends.resize(rows, 0);
-            let below = self.count(&mut ends, |entry| entry < from);
-            if k < below {
-                lower_to(&mut high, &ends, &low);
-            } else {
-                raise_to(&mut low, &ends, &high);
-                if k < self.count(&mut ends, |entry| entry <= to) {
-                    if from == to {
-                        return from;
-                    }
-                    lower_to(&mut high, &ends, &low);
-                } else {
-                    raise_to(&mut low, &ends, &high);
+            let (entries_below, entries_upto) = self.walk_twice((from, to), &mut below, &mut upto);
+            if k < entries_below {
+                lower_to(&mut high, &below, &low);
+            } else if k < entries_upto {
+                if from == to {
+                    return from;
                 }
+                raise_to(&mut low, &below, &high);
+                lower_to(&mut high, &upto, &low);
+            } else {
+                raise_to(&mut low, &upto, &high);
             }
             let before = left;
             left = low.iter().zip(&high).map(|(l, h)| h - l).sum();
@@ -117,14 +119,49 @@ impl<F: Fn(f64, f64) -> f64> Staircase<'_, F> {
     pub(super) fn count(&self, ends: &mut [usize], holds: impl Fn(f64) -> bool) -> usize {
         let (mut end, mut total) = (self.columns.len(), 0);
         for (row, row_end) in ends.iter_mut().enumerate() {
-            let (a, first) = (self.rows[row], self.first(row));
-            while end > first && !holds((self.entry)(a, self.columns[end - 1])) {
-                end -= 1;
-            }
-            *row_end = end.max(first);
-            total += *row_end - first;
+            end = self.end_of_row(row, end, &holds);
+            *row_end = end;
+            total += end - self.first(row);
         }
         total
+    }
+
+    /// The same for the entries below the first pivot and for those up to the second. Each step of a
+    /// walk waits for the one before it, and two walks wait together.
+    fn walk_twice(
+        &self,
+        (from, to): (f64, f64),
+        below: &mut [usize],
+        upto: &mut [usize],
+    ) -> (usize, usize) {
+        let (mut end_below, mut end_upto) = (self.columns.len(), self.columns.len());
+        let (mut entries_below, mut entries_upto) = (0, 0);
+        for (row, (below, upto)) in below.iter_mut().zip(upto).enumerate() {
+            end_below = self.end_of_row(row, end_below, |entry| entry < from);
+            end_upto = self.end_of_row(row, end_upto, |entry| entry <= to);
+            (*below, *upto) = (end_below, end_upto);
+            entries_below += end_below - self.first(row);
+            entries_upto += end_upto - self.first(row);
+        }
+        (entries_below, entries_upto)
+    }
+
+    /// The first column of a row whose entry fails `holds`, where that of the row above is `end`.
+    fn end_of_row(&self, row: usize, mut end: usize, holds: impl Fn(f64) -> bool) -> usize {
+        let (a, first) = (self.rows[row], self.first(row));
+        let fails = |column: &f64| !holds((self.entry)(a, *column));
+        // The last few at once: where a walk of single steps turns down no processor guesses.
+        while let Some(few) = self.columns[first.min(end)..end].last_chunk::<FEW_COLUMNS>() {
+            let failing: usize = few.iter().map(|column| usize::from(fails(column))).sum();
+            end -= failing;
+            if failing < FEW_COLUMNS {
+                return end;
+            }
+        }
+        while end > first && fails(&self.columns[end - 1]) {
+            end -= 1;
+        }
+        end.max(first)
     }
 
     /// Two entries that probably enclose the one of rank `wanted` among the `left` in question:
