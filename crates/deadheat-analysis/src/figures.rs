@@ -13,9 +13,8 @@ use deadheat_stats::rank::signed_ranks;
 use deadheat_stats::summary::{mean, median_of_sorted};
 use deadheat_stats::{
     Centred, Clusters, Floor, Histogram, TTest, TwoSamples, best_fits_of, clamped_components,
-    count_signs, hodges_lehmann_shift, mean_over_min, opposite_peaks, pooled_huber, shapiro_wilk,
-    shift_interval, signed_rank_asymptotic_p, signed_rank_exact_p, student_of, student_paired,
-    welch_of,
+    count_signs, mean_over_min, opposite_peaks, pooled_huber, shapiro_wilk, shift_with_interval,
+    signed_rank_asymptotic_p, signed_rank_exact_p, student_of, student_paired, welch_of,
 };
 
 use crate::distribution::Sorted;
@@ -179,8 +178,8 @@ fn samples_apart(
     }
 
     let (first, second) = (&baseline.logs, &candidate.logs);
-    figures.shift = hodges_lehmann_shift(first, second)
-        .map(|shift| change(shift, shift_interval(first, second, level), level));
+    figures.shift = shift_with_interval(first, second, level)
+        .map(|(shift, interval)| change(shift, interval, level));
     if let (Some(first), Some(second)) = (&baseline.centred_logs, &candidate.centred_logs) {
         figures.welch = welch_of(first, second).map(|found| t_tested(found, level));
         figures.student = student_of(first, second).map(|found| t_tested(found, level));

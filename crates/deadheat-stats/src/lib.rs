@@ -105,7 +105,7 @@ pub use power::{
 #[cfg(feature = "secondary")]
 pub use rank::{
     RankSum, hodges_lehmann_shift, mann_whitney_exact_p, mann_whitney_p, rank_sum, rank_sum_p,
-    scipy_mann_whitney_p, shift_interval,
+    scipy_mann_whitney_p, shift_interval, shift_with_interval,
 };
 pub use rank::{Signs, count_signs, hodges_lehmann, signed_rank_asymptotic_p, signed_rank_exact_p};
 #[cfg(feature = "secondary")]

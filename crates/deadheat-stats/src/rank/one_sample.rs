@@ -126,8 +126,7 @@ pub fn signed_rank_interval(values: &[f64], two_sided_level: f64) -> Option<(f64
     let cut = lower_order(n, two_sided_level)?;
     let sorted = ascending(values);
     let (averages, mut scratch) = (walsh(&sorted), Vec::new());
-    let low = averages.nth(cut - 1, &mut scratch);
-    let high = averages.nth(n * (n + 1) / 2 - cut, &mut scratch);
+    let [low, high] = averages.nths([cut - 1, n * (n + 1) / 2 - cut], &mut scratch);
     Some((low, high))
 }
 
