@@ -118,6 +118,11 @@ impl<'a> Scanner<'a> {
     #[inline(always)]
     pub(crate) fn value(&mut self) -> Option<f64> {
         let start = self.rest;
+        if let [b'0', b',' | b']', ..] = start {
+            // Of counts most are.
+            self.rest = &start[1..];
+            return Some(0.0);
+        }
         let leading_zero = start.first() == Some(&b'0');
         let (digits, number) = self.digits();
         if digits == 0 || leading_zero && digits > 1 {

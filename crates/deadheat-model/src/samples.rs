@@ -214,6 +214,15 @@ impl Samples {
         Ok(())
     }
 
+    /// Makes room for so many more blocks and their samples, where somebody knows how many come.
+    pub fn reserve(&mut self, blocks: usize, samples: usize) {
+        self.blocks.reserve_exact(blocks);
+        self.samples.reserve_exact(samples);
+        for column in &mut self.columns {
+            column.reserve_exact(samples);
+        }
+    }
+
     /// The first thing that is wrong with a block.
     fn problem(&self, block: &BlockRecord) -> Option<SampleProblem> {
         let width = self.metrics.len();
