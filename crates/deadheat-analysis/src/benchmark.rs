@@ -15,7 +15,7 @@ use crate::figures::Figured;
 use crate::hosts::{across_hosts, estimate_over_hosts};
 use crate::metrics::{metric_rows, on_the_same_pairs};
 use crate::placement::{Placement, spreads};
-use crate::raced::{Members, Options, Part, Raced, side};
+use crate::raced::{Members, Options, Part, Raced, Typical, side};
 #[cfg(feature = "recordings")]
 use crate::unpaired::unpaired;
 use crate::waiting;
@@ -116,7 +116,8 @@ fn answer(raced: &Raced<'_>, options: Options, recorded: Option<Recorded<'_>>) -
     let name = |id: ContenderId| benchmark.contenders[id.index()].name.as_str();
     let members = Members::of(samples, benchmark.contenders.len());
     let mut baseline_values = members.values(samples, judged, ContenderId::BASELINE);
-    let Some(baseline) = side(name(ContenderId::BASELINE), &mut baseline_values, quantile) else {
+    let typical = Typical::of(quantile);
+    let Some(baseline) = side(name(ContenderId::BASELINE), &mut baseline_values, typical) else {
         // Nothing was measured, or not this metric: no row can be filled in.
         return Part::default();
     };
@@ -168,7 +169,8 @@ fn answer(raced: &Raced<'_>, options: Options, recorded: Option<Recorded<'_>>) -
         Figured::of(header, index, samples, &members)
     };
     if benchmark.rivals() == 1 {
-        let metrics = metric_rows(run, samples, index, &members, None, |_| None);
+        let judged = (&empty.baseline, None);
+        let metrics = metric_rows(run, samples, index, &members, judged, |_| None);
         let (figures, plots) = figured.map(|figured| figured.alone(options.plots)).unzip();
         let mut alone = Comparison {
             metrics,
@@ -233,14 +235,17 @@ fn answer(raced: &Raced<'_>, options: Options, recorded: Option<Recorded<'_>>) -
         let effects = &candidates[place];
         let effect_estimate = final_decision.effect_estimates[place].as_ref();
         let mut candidate_values = members.values(samples, judged, id);
-        let Some(candidate) = side(name(id), &mut candidate_values, quantile) else {
+        let typical = Typical::of_candidate(quantile, effect_estimate.is_some());
+        let Some(candidate) = side(name(id), &mut candidate_values, typical) else {
             continue;
         };
+        let judged = (&empty.baseline, Some((id, &candidate)));
+        let metrics = metric_rows(run, samples, index, &members, judged, |metric| {
+            on_the_same_pairs(header, samples, (index, id), metric, effect_estimate?)
+        });
         let mut comparison = Comparison {
             candidate: Some(candidate),
-            metrics: metric_rows(run, samples, index, &members, Some(id), |metric| {
-                on_the_same_pairs(header, samples, (index, id), metric, effect_estimate?)
-            }),
+            metrics,
             ..empty.clone()
         };
         if let Some(effect_estimate) = effect_estimate {

@@ -10,13 +10,11 @@ use deadheat_model::{
     Tested,
 };
 use deadheat_stats::rank::signed_ranks;
-use deadheat_stats::summary::{mean, median_in_place, min};
+use deadheat_stats::summary::{mean, median_of_sorted};
 use deadheat_stats::{
-    Clusters, Floor, Histogram, TTest, best_fits, clamped_components, count_signs, excess_kurtosis,
-    hodges_lehmann_shift, kolmogorov_smirnov, mann_whitney_p, mean_over_min, opposite_peaks,
-    pooled_huber, rank_sum, rank_sum_p, shapiro_wilk, shift_interval, sigma_distances,
-    signed_rank_asymptotic_p, signed_rank_exact_p, skewness, student, student_paired,
-    wasserstein_1, welch, z_test,
+    Centred, Clusters, Floor, Histogram, TTest, TwoSamples, best_fits_of, clamped_components,
+    count_signs, mean_over_min, opposite_peaks, pooled_huber, shapiro_wilk, shift_with_interval,
+    signed_rank_asymptotic_p, signed_rank_exact_p, student_of, student_paired, welch_of,
 };
 
 use crate::distribution::Sorted;
@@ -158,33 +156,42 @@ fn samples_apart(
     level: f64,
 ) {
     let (first, second) = (&baseline.values, &candidate.values);
-    figures.min = log_ratio(min(first), min(second));
+    let least = |sorted: &[f64]| sorted.first().copied();
+    figures.min = log_ratio(least(first), least(second));
     figures.mean = log_ratio(mean(first), mean(second));
-    let median = |values: &[f64]| median_in_place(&mut values.to_vec());
-    figures.median = log_ratio(median(first), median(second));
-    figures.mann_whitney = rank_sum(first, second)
-        .zip(mann_whitney_p(first, second))
-        .map(|(found, p)| RankSums {
+    figures.median = log_ratio(median_of_sorted(first), median_of_sorted(second));
+    if let Some(both) = TwoSamples::new(first, second) {
+        let found = both.rank_sum();
+        figures.mann_whitney = Some(RankSums {
             u_baseline: found.u_first,
             u_candidate: found.u_second,
-            p,
+            p: both.mann_whitney_p(),
         });
-    figures.rank_sum_p = rank_sum_p(first, second);
-    figures.kolmogorov_smirnov = kolmogorov_smirnov(first, second).map(|found| Tested {
-        statistic: found.statistic,
-        p: found.p,
-    });
-    let both = median_in_place(&mut [first.as_slice(), second].concat());
-    figures.wasserstein = wasserstein_1(first, second)
-        .zip(both.filter(|median| *median > 0.0))
-        .map(|(distance, median)| distance / median)
-        .filter(|share| share.is_finite());
+        figures.rank_sum_p = Some(both.rank_sum_p());
+        figures.kolmogorov_smirnov = Some(kolmogorov_smirnov(&both));
+        let median = Some(both.median()).filter(|median| *median > 0.0);
+        figures.wasserstein = both
+            .wasserstein_1()
+            .zip(median)
+            .map(|(distance, median)| distance / median)
+            .filter(|share| share.is_finite());
+    }
 
     let (first, second) = (&baseline.logs, &candidate.logs);
-    figures.shift = hodges_lehmann_shift(first, second)
-        .map(|shift| change(shift, shift_interval(first, second, level), level));
-    figures.welch = welch(first, second).map(|found| t_tested(found, level));
-    figures.student = student(first, second).map(|found| t_tested(found, level));
+    figures.shift = shift_with_interval(first, second, level)
+        .map(|(shift, interval)| change(shift, interval, level));
+    if let (Some(first), Some(second)) = (&baseline.centred_logs, &candidate.centred_logs) {
+        figures.welch = welch_of(first, second).map(|found| t_tested(found, level));
+        figures.student = student_of(first, second).map(|found| t_tested(found, level));
+    }
+}
+
+fn kolmogorov_smirnov(both: &TwoSamples) -> Tested {
+    let found = both.kolmogorov_smirnov();
+    Tested {
+        statistic: found.statistic,
+        p: found.p,
+    }
 }
 
 /// Fills in the figures made of pairs: neighbours in time within a block.
@@ -213,11 +220,12 @@ fn pairs_together(
         return;
     }
     let differences = differences(&measured.logs);
-    figures.student_paired = student_paired(&differences).map(|found| t_tested(found, level));
-    figures.z_paired = z_test(&differences).map(|found| Tested {
+    let by_t = student_paired(&differences);
+    figures.z_paired = by_t.map(|found| found.by_normal()).map(|found| Tested {
         statistic: found.z,
         p: found.p,
     });
+    figures.student_paired = by_t.map(|found| t_tested(found, level));
     figures.opposite_peaks = opposite_peaks(&differences).map(|found| OppositePeaks {
         below: found.below,
         above: found.above,
@@ -322,47 +330,35 @@ const STEPS: f64 = 2_048.0;
 /// The largest number of steps; what lies beyond, 2⁵⁰ times the smallest value, counts as this.
 const MOST_STEPS: u64 = 1 << 61;
 
-/// Percentiles 1 to 99 of values that are finite and not negative, within .05 % of an order
-/// statistic; empty when there are none.
+/// Percentiles 1 to 99 of ascending values that are finite and not negative, within .05 % of an
+/// order statistic; empty when there are none.
 ///
 /// The smallest value above zero sets the unit, so that times far below a nanosecond keep their
 /// digits.
-pub(super) fn percentiles(values: &[f64]) -> Vec<f64> {
-    let (mut least, mut most, mut unit) = (f64::INFINITY, 0.0f64, f64::INFINITY);
-    for value in values {
-        least = least.min(*value);
-        most = most.max(*value);
-        if *value > 0.0 {
-            unit = unit.min(*value);
-        }
-    }
-    if values.is_empty() || !most.is_finite() {
+pub(super) fn percentiles(sorted: &[f64]) -> Vec<f64> {
+    let (Some(&least), Some(&most)) = (sorted.first(), sorted.last()) else {
+        return Vec::new();
+    };
+    if !most.is_finite() {
         return Vec::new();
     }
     if most == 0.0 {
         return vec![0.0; 99];
     }
+    let unit = sorted[sorted.partition_point(|value| *value <= 0.0)];
     // Saturates where the quotient is too large.
     let steps = |value: f64| ((value / unit * STEPS).round() as u64).min(MOST_STEPS);
-    let Ok(mut histogram) = Histogram::new(steps(most), DIGITS) else {
+    // Nothing is counted: what a bucket holds is known from the order.
+    let Ok(buckets) = Histogram::new(steps(most), DIGITS) else {
         return Vec::new();
     };
-    for value in values {
-        histogram.record(steps(*value));
-    }
-    // One walk for all of them: of values far apart there are 100,000 buckets.
-    let mut found = Vec::with_capacity(99);
-    let (mut seen, mut percent) = (0, 1);
-    for bucket in histogram.iter_recorded() {
-        seen += bucket.count;
-        let middle = histogram.median_equivalent(bucket.lowest) as f64;
-        // The smallest bucket with so many per cent of the values at or below it.
-        while percent < 100 && 100 * seen >= percent * histogram.len() {
-            found.push((middle / STEPS * unit).clamp(least, most));
-            percent += 1;
-        }
-    }
-    found
+    // The bucket of the first value that has so many per cent of all at or below it.
+    let percentile = |percent: usize| {
+        let value = sorted[(sorted.len() * percent).div_ceil(100) - 1];
+        let middle = buckets.median_equivalent(steps(value)) as f64;
+        (middle / STEPS * unit).clamp(least, most)
+    };
+    (1..100).map(percentile).collect()
 }
 
 /// One side's samples, sorted once for all figures.
@@ -371,6 +367,8 @@ pub(super) struct SideData {
     pub(super) values: Vec<f64>,
     /// Ascending; empty where zeros forbid logarithms.
     pub(super) logs: Vec<f64>,
+    /// `None` where there are none.
+    centred_logs: Option<Centred>,
     /// The figures that are shown.
     pub(super) figures: SideFigures,
 }
@@ -382,41 +380,43 @@ impl SideData {
             let value = |index: &u32| column[*index as usize];
             members.iter().map(value).collect()
         };
-        let mut values = at(&measured.values);
-        let halves = first_half(&values);
+        let values = at(&measured.values);
         let zeros = values.iter().filter(|value| **value <= 0.0).count();
-        let mut logs = if zeros as f64 <= MOST_ZEROS * values.len() as f64 {
-            at(&measured.logs)
-        } else {
-            Vec::new()
-        };
-        // Sorted input makes the sorting inside the tests below nearly free.
-        values.sort_unstable_by(f64::total_cmp);
+        let halves = Halves::of(values);
+        let first_half = halves.first_half();
+        let values = halves.together();
+        let mut logs = Vec::new();
         if zeros == 0 {
             // The order of the logarithms is that of the values.
             logs.clone_from(&values);
             logs.iter_mut().for_each(|log| *log = log.ln());
-        } else {
+        } else if zeros as f64 <= MOST_ZEROS * values.len() as f64 {
+            logs = at(&measured.logs);
             logs.sort_unstable_by(f64::total_cmp);
         }
-        let sigmas = sigma_distances(&values);
+        let (centred, centred_logs) = (Centred::new(&values), Centred::new(&logs));
+        let sigmas = centred.as_ref().and_then(Centred::sigma_distances);
+        // A zero has no logarithm, and with one no log-normal distribution fits.
+        let all_logs = centred_logs.as_ref().filter(|_| zeros == 0);
+        let fits = best_fits_of(&values, centred.as_ref(), all_logs);
         let figures = SideFigures {
             percentiles: percentiles(&values),
-            log_skewness: skewness(&logs),
-            log_excess_kurtosis: excess_kurtosis(&logs),
+            log_skewness: centred_logs.as_ref().and_then(Centred::skewness),
+            log_excess_kurtosis: centred_logs.as_ref().and_then(Centred::excess_kurtosis),
             shapiro_wilk: shapiro_wilk(&logs).map(|found| Tested {
                 statistic: found.w,
                 p: found.p,
             }),
-            fits: best_fits(&values).into_iter().map(fit).collect(),
+            fits: fits.into_iter().map(fit).collect(),
             mean_over_min: mean_over_min(&values),
             min_sigmas: sigmas.map(|sigmas| sigmas.0),
             max_sigmas: sigmas.map(|sigmas| sigmas.1),
-            first_half: halves,
+            first_half,
         };
         SideData {
             values,
             logs,
+            centred_logs,
             figures,
         }
     }
@@ -435,17 +435,42 @@ fn fit(fit: deadheat_stats::Fit) -> Fit {
     }
 }
 
-/// The first half of values in the order taken; of an odd number the smaller half.
-fn first_half(values: &[f64]) -> Option<FirstHalf> {
-    let (first, second) = values.split_at(values.len() / 2);
-    Some(FirstHalf {
-        percentiles: percentiles(first),
-        against_second: kolmogorov_smirnov(first, second).map(|found| Tested {
-            statistic: found.statistic,
-            p: found.p,
-        }),
-        median: median_in_place(&mut first.to_vec())?,
-    })
+/// Values in the order taken, halved and each half sorted: what is sorted once is merged soon.
+struct Halves {
+    /// Of an odd number the smaller half.
+    first: Vec<f64>,
+    second: Vec<f64>,
+}
+
+impl Halves {
+    fn of(mut values: Vec<f64>) -> Self {
+        let mut second = values.split_off(values.len() / 2);
+        values.sort_unstable_by(f64::total_cmp);
+        second.sort_unstable_by(f64::total_cmp);
+        Self {
+            first: values,
+            second,
+        }
+    }
+
+    /// `None` without values in it.
+    fn first_half(&self) -> Option<FirstHalf> {
+        Some(FirstHalf {
+            percentiles: percentiles(&self.first),
+            against_second: TwoSamples::new(&self.first, &self.second)
+                .map(|both| kolmogorov_smirnov(&both)),
+            median: median_of_sorted(&self.first)?,
+        })
+    }
+
+    /// All values, ascending.
+    fn together(self) -> Vec<f64> {
+        let mut all = self.first;
+        all.extend(self.second);
+        // The stable sort merges what comes sorted already, one half behind the other.
+        all.sort_by(f64::total_cmp);
+        all
+    }
 }
 
 /// The estimate of each half of the first `replicates` replicates, and where the scatter of the
@@ -561,6 +586,10 @@ fn wall_times(
 
 #[cfg(test)]
 mod tests {
+    use deadheat_stats::rng::normal;
+    use rand_core::SeedableRng;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
     use super::*;
 
     fn exact(sorted: &[f64], percent: usize) -> f64 {
@@ -582,6 +611,41 @@ mod tests {
                     (found / exact - 1.0).abs() < 1e-3,
                     "{n} {index}: {found} {exact}"
                 );
+            }
+        }
+    }
+
+    #[test]
+    fn percentiles_are_those_of_a_histogram_that_counts_all_values() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
+        for n in [1, 2, 7, 99, 100, 101, 250, 1_000] {
+            for (spread, grid) in [(0.01, 0.0), (3.0, 0.0), (40.0, 0.0), (1.0, 0.5)] {
+                let mut sorted: Vec<f64> = (0..n)
+                    .map(|_| (spread * normal(&mut rng)).exp())
+                    .map(|x| {
+                        if grid > 0.0 {
+                            (x / grid).round() * grid
+                        } else {
+                            x
+                        }
+                    })
+                    .collect();
+                sorted.sort_unstable_by(f64::total_cmp);
+                let unit = sorted.iter().copied().find(|x| *x > 0.0).unwrap_or(1.0);
+                let steps = |x: f64| ((x / unit * STEPS).round() as u64).min(MOST_STEPS);
+                let mut histogram = Histogram::new(steps(sorted[n - 1]), DIGITS).unwrap();
+                sorted.iter().for_each(|x| histogram.record(steps(*x)));
+                for (index, found) in percentiles(&sorted).into_iter().enumerate() {
+                    let mut seen = 0;
+                    let mut buckets = histogram.iter_recorded();
+                    let bucket = buckets.find(|bucket| {
+                        seen += bucket.count;
+                        100 * seen >= (index as u64 + 1) * histogram.len()
+                    });
+                    let middle = histogram.median_equivalent(bucket.unwrap().lowest) as f64;
+                    let counted = (middle / STEPS * unit).clamp(sorted[0], sorted[n - 1]);
+                    assert_eq!(found, counted, "{n} {spread} {index}");
+                }
             }
         }
     }

@@ -1,40 +1,53 @@
 //! Every metric on the same pairs as the judged one.
 
 use deadheat_model::{
-    ContenderId, Estimate, Metric, MetricComparison, Run, RunHeader, Samples, Verdict,
+    ContenderId, Estimate, Metric, MetricComparison, Run, RunHeader, Samples, Side, Verdict,
 };
 
 use crate::effect_estimate::{EffectEstimate, Formula, estimate, verdict};
 use crate::effects::Effects;
 use crate::hosts::estimate_over_hosts;
-use crate::raced::{Members, side};
+use crate::raced::{Members, Typical, side};
 use crate::warnings;
 
-/// Every recorded metric, with the estimate and the verdict that `found` gives it.
+/// Every recorded metric, with the estimate and the verdict that `found` gives it. The sides of the
+/// judged metric are known already.
 pub(crate) fn metric_rows(
     run: &Run,
     samples: &Samples,
     index: usize,
     members: &Members,
-    candidate: Option<ContenderId>,
+    judged: (&Side, Option<(ContenderId, &Side)>),
     found: impl Fn(&Metric) -> Option<(Estimate, Option<Verdict>)>,
 ) -> Vec<MetricComparison> {
     let plan = &run.header.plan;
     let (contenders, quantile) = (&plan.benchmarks[index].contenders, plan.quantile(index));
-    let summary = |metric: &Metric, id: ContenderId| {
+    let summary = |metric: &Metric, id: ContenderId, typical: Typical| {
         side(
             &contenders[id.index()].name,
             &mut members.values(samples, metric, id),
-            quantile,
+            typical,
         )
     };
     let row = |metric: &Metric| {
-        let baseline = summary(metric, ContenderId::BASELINE)?;
+        let is_judged = metric == plan.judged(index);
+        let baseline = if is_judged {
+            judged.0.clone()
+        } else {
+            summary(metric, ContenderId::BASELINE, Typical::of(quantile))?
+        };
         let (estimate, verdict) = found(metric).unzip();
+        let candidate = |(id, side): (ContenderId, &Side)| {
+            if is_judged {
+                return Some(side.clone());
+            }
+            let typical = Typical::of_candidate(quantile, estimate.is_some());
+            summary(metric, id, typical)
+        };
         Some(MetricComparison {
             metric: metric.clone(),
             baseline,
-            candidate: candidate.and_then(|id| summary(metric, id)),
+            candidate: judged.1.and_then(candidate),
             estimate,
             verdict: verdict.flatten(),
         })

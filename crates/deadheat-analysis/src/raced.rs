@@ -88,9 +88,34 @@ impl Members {
     }
 }
 
-/// The summary of `values`, which are reordered; `None` when there are none. Typical is the quantile
-/// that is judged, if one is.
-pub(crate) fn side(name: &str, values: &mut [f64], quantile: Option<f64>) -> Option<Side> {
+/// The typical value of a side.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Typical {
+    /// Where the values lie together.
+    Location,
+    /// The quantile that is judged.
+    Quantile(f64),
+    /// Left open, as [`follow_the_estimates`] will give it: half of a summary is to find it.
+    Follows,
+}
+
+impl Typical {
+    /// That of a benchmark of which this quantile is judged, if one is.
+    pub(crate) fn of(quantile: Option<f64>) -> Self {
+        quantile.map_or(Self::Location, Self::Quantile)
+    }
+
+    /// That of a candidate, for which an estimate is `found`.
+    pub(crate) fn of_candidate(quantile: Option<f64>, found: bool) -> Self {
+        match Self::of(quantile) {
+            Self::Location if found => Self::Follows,
+            other => other,
+        }
+    }
+}
+
+/// The summary of `values`, which are reordered; `None` when there are none.
+pub(crate) fn side(name: &str, values: &mut [f64], of: Typical) -> Option<Side> {
     // Of a launch or a call most counts are zero, and then every figure is.
     if !values.is_empty() && values.iter().all(|value| value.to_bits() == 0) {
         return Some(Side {
@@ -106,9 +131,12 @@ pub(crate) fn side(name: &str, values: &mut [f64], quantile: Option<f64>) -> Opt
     }
     Some(Side {
         name: name.to_owned(),
-        typical: match quantile {
-            None => typical(values),
-            Some(quantile) => quantile_in_place(values, quantile).filter(|value| *value > 0.0),
+        typical: match of {
+            Typical::Location => typical(values),
+            Typical::Quantile(quantile) => {
+                quantile_in_place(values, quantile).filter(|value| *value > 0.0)
+            }
+            Typical::Follows => None,
         },
         mean: mean(values)?,
         min: min(values)?,

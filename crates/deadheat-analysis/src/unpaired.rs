@@ -20,7 +20,7 @@ use crate::effect_estimate::{excludes_zero, verdict};
 use crate::effects::{tick, ticks_per_sample};
 use crate::figures::Figured;
 use crate::metrics::metric_rows;
-use crate::raced::{Members, Options, side};
+use crate::raced::{Members, Options, Typical, side};
 use crate::recordings::turns;
 use crate::unpaired_estimate::{Logs, Terms, Unpaired};
 use crate::warnings::{self, Traces};
@@ -57,8 +57,8 @@ pub(crate) fn unpaired(
     let mut p_values = Vec::new();
     for id in benchmark.candidates() {
         let mut values = members.values(samples, judged, id);
-        let Some(candidate) = side(&benchmark.contenders[id.index()].name, &mut values, None)
-        else {
+        let name = &benchmark.contenders[id.index()].name;
+        let Some(candidate) = side(name, &mut values, Typical::Location) else {
             continue;
         };
         let sides: Option<[&ResultSide; 2]> = saved(&empty.baseline.name)
@@ -78,7 +78,8 @@ pub(crate) fn unpaired(
         let Some(found) = control_comparison(judged) else {
             continue;
         };
-        let metrics = metric_rows(run, samples, index, members, Some(id), |metric| {
+        let sides = (&empty.baseline, Some((id, &candidate)));
+        let metrics = metric_rows(run, samples, index, members, sides, |metric| {
             if metric == judged {
                 let call = found.judged.as_ref()?.call;
                 return Some((found.estimate()?, call.map(verdict)));

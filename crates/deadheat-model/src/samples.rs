@@ -192,30 +192,12 @@ impl Samples {
 
     /// Appends a completed block.
     pub fn push(&mut self, block: &BlockRecord) -> Result<(), SampleError> {
-        let refused = |problem| {
-            Err(SampleError {
+        if let Some(problem) = self.problem(block) {
+            return Err(SampleError {
                 replicate: block.replicate,
                 block: block.index,
                 problem,
-            })
-        };
-        let width = self.metrics.len();
-        let (expected, found) = (block.samples.len() * width, block.values.len());
-        if found != expected {
-            return refused(SampleProblem::WrongShape { expected, found });
-        }
-        for (slot, sample) in block.samples.iter().enumerate() {
-            if sample.iterations == 0 {
-                return refused(SampleProblem::NoIterations(slot));
-            }
-            let row = &block.values[slot * width..(slot + 1) * width];
-            if let Some(column) = row.iter().position(|v| !v.is_finite() || *v < 0.0) {
-                return refused(SampleProblem::BadValue {
-                    metric: self.metrics[column].clone(),
-                    slot,
-                    value: row[column],
-                });
-            }
+            });
         }
         self.blocks.push(BlockSpan {
             replicate: block.replicate,
@@ -224,8 +206,10 @@ impl Samples {
             len: block.samples.len(),
         });
         self.samples.extend_from_slice(&block.samples);
-        for (column, values) in self.columns.iter_mut().enumerate() {
-            values.extend(block.values.iter().skip(column).step_by(width));
+        for row in block.values.chunks_exact(self.metrics.len().max(1)) {
+            for (column, value) in self.columns.iter_mut().zip(row) {
+                column.push(*value);
+            }
         }
         Ok(())
     }
@@ -285,6 +269,44 @@ impl Samples {
             column.extend(values.iter().skip(*place).step_by(width.max(1)));
         }
         Ok(())
+    }
+
+    /// Makes room for so many more blocks and their samples, where somebody knows how many come.
+    pub fn reserve(&mut self, blocks: usize, samples: usize) {
+        self.blocks.reserve_exact(blocks);
+        self.samples.reserve_exact(samples);
+        for column in &mut self.columns {
+            column.reserve_exact(samples);
+        }
+    }
+
+    /// The first thing that is wrong with a block.
+    fn problem(&self, block: &BlockRecord) -> Option<SampleProblem> {
+        let width = self.metrics.len();
+        let (expected, found) = (block.samples.len() * width, block.values.len());
+        if found != expected {
+            return Some(SampleProblem::WrongShape { expected, found });
+        }
+        // Of a number that is none no comparison holds.
+        let possible = |value: f64| (0.0..f64::INFINITY).contains(&value);
+        // A whole block at once: nearly none has a problem.
+        let counted = block.samples.iter().all(|sample| sample.iterations > 0);
+        let measured = block.values.iter().fold(true, |all, v| all & possible(*v));
+        if counted && measured {
+            return None;
+        }
+        block.samples.iter().enumerate().find_map(|(slot, sample)| {
+            if sample.iterations == 0 {
+                return Some(SampleProblem::NoIterations(slot));
+            }
+            let row = &block.values[slot * width..(slot + 1) * width];
+            let column = row.iter().position(|value| !possible(*value))?;
+            Some(SampleProblem::BadValue {
+                metric: self.metrics[column].clone(),
+                slot,
+                value: row[column],
+            })
+        })
     }
 
     /// The metrics recorded, in column order.

@@ -4,6 +4,8 @@
 //! The names stand apart from the types in memory, so that neither can change the other by
 //! accident. Every effect is a relative change here.
 
+use std::thread;
+
 use deadheat_model::{
     AcrossHosts, Analysis, Better, BlockDiagnostics, CalibrationNote, Comparison, Confirmation,
     Control, Disturbance, EndReason, Ending, Estimate, FailedBenchmark, GateHit, HostKind, HostRow,
@@ -44,7 +46,6 @@ fn some<T>(items: &[T], one: impl FnMut(&T) -> Object) -> Option<Json> {
 fn whole(analysis: &Analysis) -> Object {
     let source = Source::of(analysis);
     let note = analysis.calibration.as_ref();
-    let compared = |one: &Comparison| comparison(one, source);
     let builds: Vec<Json> = analysis.builds.iter().map(Json::from).collect();
     let object = Object::new()
         .with("schema", SCHEMA)
@@ -76,7 +77,33 @@ fn whole(analysis: &Analysis) -> Object {
         )
         .with_some("overall", some(&analysis.overall, overall))
         .with_some("calibration", note.map(calibration))
-        .with("benchmarks", all(&analysis.comparisons, compared))
+        .with("benchmarks", benchmarks(&analysis.comparisons, source))
+}
+
+/// Fewer comparisons than these are not worth a thread.
+const LEAST_PART: usize = 32;
+
+/// All comparisons, written one by one and in parts at once: with their figures 250 of them are five
+/// megabytes.
+fn benchmarks(comparisons: &[Comparison], source: Source) -> Json {
+    // A list in the outermost object.
+    let written = |one: &Comparison| Json::from(comparison(one, source)).written(2);
+    let part = |some: &[Comparison]| some.iter().map(written).collect::<Vec<Json>>();
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let parts = cores.min(comparisons.len() / LEAST_PART).max(1);
+    let (mine, others) = comparisons.split_at(comparisons.len().div_ceil(parts));
+    thread::scope(|scope| {
+        let others = others.chunks(mine.len().max(1));
+        let others: Vec<_> = others.map(|some| scope.spawn(move || part(some))).collect();
+        let mut all = part(mine);
+        for other in others {
+            match other.join() {
+                Ok(some) => all.extend(some),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        Json::List(all)
+    })
 }
 
 /// The object with the end of a race, and what brought it about where that was no verdict.

@@ -69,7 +69,7 @@ pub fn variance_components(clusters: &Clusters) -> Option<Components> {
     let effective_size = (n - squared_sizes / n) / df_between;
     let excess = (mean_square_between - mean_square_within) / effective_size;
     // In the unit of the effects at last.
-    let unit = centred.root_mean_square(centred.sum_of_powers(2))?;
+    let unit = centred.root_mean_square(centred.squares())?;
     let in_effects = |variance: f64| finite((variance.sqrt() * unit).powi(2));
     Some(Components {
         within: in_effects(mean_square_within)?,

@@ -90,28 +90,11 @@ impl Fit {
 /// `None` for fewer than two values, values that are not finite or all equal, a log-normal of
 /// values not all above 0, or a figure too large or a scale too small to represent.
 pub fn fit(family: Family, values: &[f64]) -> Option<Fit> {
-    let n = values.len() as f64;
-    let (location, scale, log_likelihood) = match family {
-        Family::Normal => {
-            let (mean, sd) = mean_and_sd(values)?;
-            (mean, sd, -n * (sd.ln() + ln_root_two_pi() + 0.5))
-        }
-        Family::LogNormal => {
-            // A value that is not above 0 has no finite logarithm, and the sample then no mean.
-            let logs: Vec<f64> = values.iter().map(|x| x.ln()).collect();
-            let (mean, sd) = mean_and_sd(&logs)?;
-            // The density of x is that of ln x over x.
-            (mean, sd, -n * (sd.ln() + ln_root_two_pi() + 0.5 + mean))
-        }
-        Family::Gumbel => gumbel(values)?,
-    };
-    Some(Fit {
-        family,
-        location: finite(location)?,
-        scale: finite(scale)?,
-        // A scale that has vanished has an infinite one.
-        log_likelihood: finite(log_likelihood)?,
-    })
+    match family {
+        Family::Normal => normal(&Centred::new(values)?),
+        Family::LogNormal => log_normal(&centred_logs(values)?),
+        Family::Gumbel => gumbel(values),
+    }
 }
 
 /// The fits of all families that can be fitted, the likeliest first.
@@ -120,26 +103,66 @@ pub fn fit(family: Family, values: &[f64]) -> Option<Fit> {
 /// order. Which of three shapes comes closest is all this says: none of them need be close
 /// ([`shapiro_wilk`](mod@crate::shapiro_wilk) asks that).
 pub fn best_fits(values: &[f64]) -> Vec<Fit> {
-    let mut fits: Vec<Fit> = Family::ALL
-        .iter()
-        .filter_map(|&family| fit(family, values))
-        .collect();
+    let (centred, logs) = (Centred::new(values), centred_logs(values));
+    best_fits_of(values, centred.as_ref(), logs.as_ref())
+}
+
+/// The same for those who know the values, and their logarithms if they have any, from their means
+/// already.
+pub fn best_fits_of(values: &[f64], centred: Option<&Centred>, logs: Option<&Centred>) -> Vec<Fit> {
+    let fits = [
+        centred.and_then(normal),
+        logs.and_then(log_normal),
+        gumbel(values),
+    ];
+    let mut fits: Vec<Fit> = fits.into_iter().flatten().collect();
     fits.sort_by(|a, b| b.log_likelihood.total_cmp(&a.log_likelihood));
     fits
+}
+
+impl Fit {
+    /// `None` where a figure is not finite: a scale that has vanished has an infinite likelihood.
+    fn of(family: Family, location: f64, scale: f64, log_likelihood: f64) -> Option<Self> {
+        Some(Self {
+            family,
+            location: finite(location)?,
+            scale: finite(scale)?,
+            log_likelihood: finite(log_likelihood)?,
+        })
+    }
 }
 
 fn ln_root_two_pi() -> f64 {
     0.5 * (2.0 * PI).ln()
 }
 
-fn mean_and_sd(values: &[f64]) -> Option<(f64, f64)> {
-    let centred = Centred::new(values).filter(Centred::has_spread)?;
-    Some((centred.mean, centred.root_mean_square(values.len() as f64)?))
+/// `None` where a value is not above 0: it has no finite logarithm, and the sample then no mean.
+fn centred_logs(values: &[f64]) -> Option<Centred> {
+    let logs: Vec<f64> = values.iter().map(|x| x.ln()).collect();
+    Centred::new(&logs)
 }
 
-/// Location, scale and log-likelihood. Works on the values from their minimum in units of their
-/// range, where every e^(−x/β) lies in (0, 1] and that of the minimum is 1.
-fn gumbel(values: &[f64]) -> Option<(f64, f64, f64)> {
+fn mean_and_sd(centred: &Centred) -> Option<(f64, f64)> {
+    let sd = centred.root_mean_square(centred.count())?;
+    centred.has_spread().then_some((centred.mean, sd))
+}
+
+fn normal(values: &Centred) -> Option<Fit> {
+    let (mean, sd) = mean_and_sd(values)?;
+    let likelihood = -values.count() * (sd.ln() + ln_root_two_pi() + 0.5);
+    Fit::of(Family::Normal, mean, sd, likelihood)
+}
+
+fn log_normal(logs: &Centred) -> Option<Fit> {
+    let (mean, sd) = mean_and_sd(logs)?;
+    // The density of x is that of ln x over x.
+    let likelihood = -logs.count() * (sd.ln() + ln_root_two_pi() + 0.5 + mean);
+    Fit::of(Family::LogNormal, mean, sd, likelihood)
+}
+
+/// Works on the values from their minimum in units of their range, where every e^(−x/β) lies in
+/// (0, 1] and that of the minimum is 1.
+fn gumbel(values: &[f64]) -> Option<Fit> {
     let n = values.len() as f64;
     let (low, high) = (min(values)?, max(values)?);
     // Halved, so that the range of the largest numbers is still one.
@@ -152,13 +175,13 @@ fn gumbel(values: &[f64]) -> Option<(f64, f64, f64)> {
         .map(|x| (0.5 * x - 0.5 * low) / half_range)
         .collect();
     let mean = places.iter().sum::<f64>() / n;
-    let beta = gumbel_scale(&places, mean);
-    let weight = places.iter().map(|z| (-z / beta).exp()).sum::<f64>() / n;
+    let (beta, weights) = gumbel_scale(&places, mean);
+    let weight = weights / n;
     let location = low - 2.0 * (half_range * (beta * weight.ln()));
     let scale = 2.0 * (half_range * beta);
     // Σe^(−(x − μ)/β) = n at the maximum.
     let log_likelihood = -n * (scale.ln() + mean / beta + weight.ln() + 1.0);
-    Some((location, scale, log_likelihood))
+    Fit::of(Family::Gumbel, location, scale, log_likelihood)
 }
 
 /// The root of β + W(β) − mean, where W weighs each place z by e^(−z/β).
@@ -168,7 +191,9 @@ fn gumbel(values: &[f64]) -> Option<(f64, f64, f64)> {
 /// of false position finds it in some ten steps; where one end stays for two steps its height is
 /// halved (the Illinois rule, Dowell & Jarratt 1971), and in the end the bracket is halved down to
 /// its last digit.
-fn gumbel_scale(places: &[f64], mean: f64) -> f64 {
+///
+/// Gives back the sum of the weights, too: a look at all places is what every step costs.
+fn gumbel_scale(places: &[f64], mean: f64) -> (f64, f64) {
     let height = |beta: f64| {
         let (mut weights, mut weighted) = (0.0, 0.0);
         for z in places {
@@ -176,10 +201,10 @@ fn gumbel_scale(places: &[f64], mean: f64) -> f64 {
             weights += weight;
             weighted += weight * z;
         }
-        beta + weighted / weights - mean
+        (beta + weighted / weights - mean, weights)
     };
     let (mut low, mut high) = (0.0, mean);
-    let (mut below, mut above) = (-mean, height(mean));
+    let (mut below, (mut above, mut weights)) = (-mean, height(mean));
     let mut moved_high = None;
     for _ in 0..200 {
         let middle = f64::midpoint(low, high);
@@ -194,18 +219,18 @@ fn gumbel_scale(places: &[f64], mean: f64) -> f64 {
         } else {
             middle
         };
-        let found = height(beta);
+        let (found, weights_there) = height(beta);
         let again = moved_high == Some(found > 0.0);
         moved_high = Some(found > 0.0);
         if found > 0.0 {
-            (high, above) = (beta, found);
+            (high, above, weights) = (beta, found, weights_there);
             below *= if again { 0.5 } else { 1.0 };
         } else {
             (low, below) = (beta, found);
             above *= if again { 0.5 } else { 1.0 };
         }
     }
-    high
+    (high, weights)
 }
 
 #[cfg(test)]

@@ -67,6 +67,8 @@ pub mod shapiro_wilk;
 pub mod signflip;
 pub mod summary;
 pub mod t_tests;
+#[cfg(feature = "secondary")]
+mod two_samples;
 pub mod verdict;
 
 pub use anytime::{DEFAULT_G, critical_t, e_value};
@@ -85,7 +87,7 @@ pub use evidence::{
     BlockFlags, Dropping, KeepReason, OppositePeaks, Tail, keep_or_drop, opposite_peaks, tail_rate,
 };
 #[cfg(feature = "secondary")]
-pub use fit::{Family, Fit, best_fits, fit};
+pub use fit::{Family, Fit, best_fits, best_fits_of, fit};
 pub use guard::{guard_interval, guard_p};
 #[cfg(feature = "secondary")]
 pub use hdr::{DigitsError, Histogram};
@@ -103,7 +105,7 @@ pub use power::{
 #[cfg(feature = "secondary")]
 pub use rank::{
     RankSum, hodges_lehmann_shift, mann_whitney_exact_p, mann_whitney_p, rank_sum, rank_sum_p,
-    scipy_mann_whitney_p, shift_interval,
+    scipy_mann_whitney_p, shift_interval, shift_with_interval,
 };
 pub use rank::{Signs, count_signs, hodges_lehmann, signed_rank_asymptotic_p, signed_rank_exact_p};
 #[cfg(feature = "secondary")]
@@ -114,5 +116,8 @@ pub use shape::{
 #[cfg(feature = "secondary")]
 pub use shapiro_wilk::{ShapiroWilk, shapiro_wilk};
 pub use signflip::sign_flip_p;
-pub use t_tests::{TTest, ZTest, student, student_paired, welch, z_test};
+pub use summary::Centred;
+pub use t_tests::{TTest, ZTest, student, student_of, student_paired, welch, welch_of, z_test};
+#[cfg(feature = "secondary")]
+pub use two_samples::TwoSamples;
 pub use verdict::{Call, call};

@@ -3,7 +3,8 @@
 
 use std::f64::consts::PI;
 
-use crate::summary::{Centred, all_finite, finite, max, mean, min};
+use crate::summary::{Centred, finite, max, mean, min};
+use crate::two_samples::TwoSamples;
 
 /// Counting orders up to this many places keeps the Kolmogorov–Smirnov p-value exact: always for
 /// 10,000 values against 10,000, and up to about 100,000 against as many where the distance is
@@ -31,18 +32,7 @@ pub struct KolmogorovSmirnov {
 ///
 /// Values in any one unit; `None` for an empty side or a value that is not finite.
 pub fn kolmogorov_smirnov(first: &[f64], second: &[f64]) -> Option<KolmogorovSmirnov> {
-    let steps = Steps::new(first, second)?;
-    let pairs = steps.n as u128 * steps.m as u128;
-    let distance = steps.gaps().map(|(_, gap)| gap).max().unwrap_or(0);
-    let statistic = distance as f64 / pairs as f64;
-    let places = pairs.min(2 * distance + (steps.n + steps.m) as u128);
-    let p = if places <= MOST_PLACES {
-        share_of_orders_reaching(distance as i64, steps.n as i64, steps.m as i64)
-    } else {
-        let (n, m) = (steps.n as f64, steps.m as f64);
-        kolmogorov_tail(statistic * (n / (n + m) * m).sqrt())
-    };
-    Some(KolmogorovSmirnov { statistic, p })
+    Some(TwoSamples::new(first, second)?.kolmogorov_smirnov())
 }
 
 /// ∫|F₁ − F₂| over the two empirical distribution functions: the average way a value of one sample
@@ -52,47 +42,41 @@ pub fn kolmogorov_smirnov(first: &[f64], second: &[f64]) -> Option<KolmogorovSmi
 /// `None` for an empty side, a value that is not finite, or a distance too large to represent.
 /// Costs O(n ln n).
 pub fn wasserstein_1(first: &[f64], second: &[f64]) -> Option<f64> {
-    let steps = Steps::new(first, second)?;
-    let pairs = steps.n as f64 * steps.m as f64;
-    let parts = steps
-        .gaps()
-        .map(|(width, gap)| width * (gap as f64 / pairs));
-    finite(parts.sum())
+    TwoSamples::new(first, second)?.wasserstein_1()
 }
 
-/// Two samples, sorted, walked from left to right together.
-struct Steps {
-    n: usize,
-    m: usize,
-    /// All values in ascending order, and whether each came from the first sample.
-    pooled: Vec<(f64, bool)>,
-}
-
-impl Steps {
-    fn new(first: &[f64], second: &[f64]) -> Option<Self> {
-        if first.is_empty() || second.is_empty() || !all_finite(first) || !all_finite(second) {
-            return None;
-        }
-        let firsts = first.iter().map(|&x| (x, true));
-        let mut pooled: Vec<_> = firsts.chain(second.iter().map(|&x| (x, false))).collect();
-        // The stable sort merges what comes sorted already, one sample behind the other.
-        pooled.sort_by(|a, b| a.0.total_cmp(&b.0));
-        Some(Self {
-            n: first.len(),
-            m: second.len(),
-            pooled,
-        })
+impl TwoSamples {
+    /// See [`kolmogorov_smirnov`].
+    pub fn kolmogorov_smirnov(&self) -> KolmogorovSmirnov {
+        let (n, m) = (self.n as i64, self.m as i64);
+        let pairs = n * m;
+        let distance = self.gaps().map(|(_, gap)| gap).max().unwrap_or(0);
+        let statistic = distance as f64 / pairs as f64;
+        let places = (pairs as u128).min(2 * distance as u128 + (n + m) as u128);
+        let p = if places <= MOST_PLACES {
+            share_of_orders_reaching(distance, n, m)
+        } else {
+            let (n, m) = (n as f64, m as f64);
+            kolmogorov_tail(statistic * (n / (n + m) * m).sqrt())
+        };
+        KolmogorovSmirnov { statistic, p }
     }
 
-    /// Between each pooled value and the next larger one: how wide that stretch is, and n·m·|F₁ −
-    /// F₂| on it, which is a whole number. Equal neighbours enclose nothing and are left out.
-    fn gaps(&self) -> impl Iterator<Item = (f64, u128)> {
-        let (n, m) = (self.n as i128, self.m as i128);
-        let mut ahead = 0_i128;
-        self.pooled.windows(2).filter_map(move |pair| {
-            let [(x, is_first), (next, _)] = [pair[0], pair[1]];
-            ahead += if is_first { m } else { -n };
-            (next > x).then(|| (next - x, ahead.unsigned_abs()))
+    /// See [`wasserstein_1`]; `None` for a distance too large to represent.
+    pub fn wasserstein_1(&self) -> Option<f64> {
+        let pairs = self.n as f64 * self.m as f64;
+        let parts = self.gaps().map(|(width, gap)| width * (gap as f64 / pairs));
+        finite(parts.sum())
+    }
+
+    /// Between each value and the next larger one: how wide that stretch is, and n·m·|F₁ − F₂| on
+    /// it, which is a whole number.
+    fn gaps(&self) -> impl Iterator<Item = (f64, i64)> {
+        let (n, m) = (self.n as i64, self.m as i64);
+        let mut ahead = 0;
+        self.groups.windows(2).map(move |pair| {
+            ahead += pair[0].first as i64 * m - pair[0].second as i64 * n;
+            (pair[1].value - pair[0].value, ahead.abs())
         })
     }
 }
@@ -104,14 +88,14 @@ impl Steps {
 /// else (i·q(i − 1, j) + j·q(i, j − 1))/(i + j). Nothing is ever subtracted, so the smallest shares
 /// keep their digits. Walked by diagonals i + j = k, whose entries do not depend on each other; of
 /// as many firsts as seconds q(i, j) = q(j, i) to the last bit, and half of each diagonal is
-/// enough.
+/// enough. Until an order can have reached the distance and come back to the middle, the entries
+/// there are zeros, which need no arithmetic: of samples far apart those are half of all.
 fn share_of_orders_reaching(distance: i64, n: i64, m: i64) -> f64 {
     if distance == 0 {
         return 1.0;
     }
     // Entry i + 1 is q(i, k − i): the one in front of i = 0 is multiplied by i and only has to
-    // exist. Points outside the band of small distances are never written and stay 1 unless the
-    // band has passed over them.
+    // exist. What lies next to the band of small distances is 1.
     let mut before = vec![1.0; n as usize + 3];
     let mut current = before.clone();
     // Turned into floats once: few processors turn several whole numbers of 64 bits at a time, and
@@ -120,6 +104,11 @@ fn share_of_orders_reaching(distance: i64, n: i64, m: i64) -> f64 {
     // The start itself is within any distance.
     before[1] = 0.0;
     let symmetric = n == m;
+    // |i·m − (k − i)·n| < distance is k·n − distance < i·(n + m) < k·n + distance.
+    let mut outside = Multiples::new(-distance, n, n + m);
+    let mut inside = Multiples::new(distance - 1, n, n + m);
+    // The entries known to be zeros, the first of them and the first behind them.
+    let (mut zero, mut no_zero) = (0, 1);
     for k in 1..=n + m {
         if symmetric && k % 2 == 0 {
             // In the middle both neighbours are the same one.
@@ -127,26 +116,77 @@ fn share_of_orders_reaching(distance: i64, n: i64, m: i64) -> f64 {
             before[middle + 1] = before[middle];
         }
         let last = if symmetric { k / 2 } else { k.min(n) };
-        // |i·m − (k − i)·n| < distance is k·n − distance < i·(n + m) < k·n + distance.
-        let low = (k * n - distance).div_euclid(n + m) + 1;
-        let high = (k * n + distance - 1).div_euclid(n + m);
-        let (low, high) = (low.max(0).max(k - m), high.min(last));
-        let per_k = 1.0 / k as f64;
-        let (from, to) = (low as usize, (high + 1).max(low) as usize);
-        let all = k as f64;
-        let shares = before[from..to].iter().zip(&before[from + 1..=to]);
-        for ((share, (fewer_firsts, fewer_seconds)), i) in current[from + 1..=to]
-            .iter_mut()
-            .zip(shares)
-            .zip(&numbers[from..])
-        {
-            *share = (i * fewer_firsts + (all - i) * fewer_seconds) * per_k;
+        outside.step();
+        inside.step();
+        let low = (outside.quotient + 1).max(0).max(k - m);
+        let behind = (inside.quotient.min(last) + 1).max(low);
+        // Zero is what lies between zeros, at an end beside one, and in the middle beside its twin.
+        zero = if zero == 0 { low } else { low.max(zero + 1) };
+        if symmetric {
+            no_zero = last + 1;
+        } else if no_zero == k {
+            no_zero = k + 1;
         }
-        current[from] = 1.0;
-        current[to + 1] = 1.0;
+        no_zero = no_zero.min(behind);
+        let mut fill = |from: i64, to: i64| {
+            let (from, to) = (from as usize, to as usize);
+            let diagonal = &mut current[from + 1..=to];
+            next_shares(k as f64, diagonal, &before[from..=to], &numbers[from..to]);
+        };
+        if zero < no_zero {
+            fill(low, zero);
+            fill(no_zero, behind);
+            current[zero as usize + 1..=no_zero as usize].fill(0.0);
+        } else {
+            fill(low, behind);
+        }
+        current[low as usize] = 1.0;
+        current[behind as usize + 1] = 1.0;
         std::mem::swap(&mut before, &mut current);
     }
     before[n as usize + 1].min(1.0)
+}
+
+/// The entries of the `k`-th diagonal for these numbers of firsts, from those of the one before it
+/// that have as many firsts or one fewer.
+fn next_shares(k: f64, diagonal: &mut [f64], before: &[f64], firsts: &[f64]) {
+    let len = diagonal.len();
+    let (before, firsts) = (&before[..=len], &firsts[..len]);
+    let per_k = 1.0 / k;
+    for place in 0..len {
+        let (fewer_firsts, fewer_seconds) = (before[place], before[place + 1]);
+        let i = firsts[place];
+        diagonal[place] = (i * fewer_firsts + (k - i) * fewer_seconds) * per_k;
+    }
+}
+
+/// (start + k·step)/divisor, rounded down, for k = 0, 1, …: without a division, which would take as
+/// long as a dozen shares.
+struct Multiples {
+    quotient: i64,
+    rest: i64,
+    step: i64,
+    divisor: i64,
+}
+
+impl Multiples {
+    /// A step from 0 to `divisor`.
+    fn new(start: i64, step: i64, divisor: i64) -> Self {
+        Self {
+            quotient: start.div_euclid(divisor),
+            rest: start.rem_euclid(divisor),
+            step,
+            divisor,
+        }
+    }
+
+    fn step(&mut self) {
+        self.rest += self.step;
+        if self.rest >= self.divisor {
+            self.rest -= self.divisor;
+            self.quotient += 1;
+        }
+    }
 }
 
 /// P(K ≥ λ) of Kolmogorov's limiting distribution: the alternating series for large λ, its
@@ -169,8 +209,7 @@ fn kolmogorov_tail(lambda: f64) -> f64 {
 ///
 /// `None` for an empty sample, one without spread, or a value that is not finite.
 pub fn skewness(values: &[f64]) -> Option<f64> {
-    let (third, second) = standard_moments(values, 3)?;
-    finite(third / second.powf(1.5))
+    Centred::new(values)?.skewness()
 }
 
 /// Excess kurtosis g₂ = m₄/m₂² − 3 with moments over n (the default of `scipy.stats.kurtosis`): 0
@@ -178,18 +217,7 @@ pub fn skewness(values: &[f64]) -> Option<f64> {
 ///
 /// `None` for an empty sample, one without spread, or a value that is not finite.
 pub fn excess_kurtosis(values: &[f64]) -> Option<f64> {
-    let (fourth, second) = standard_moments(values, 4)?;
-    finite(fourth / (second * second) - 3.0)
-}
-
-/// A central moment and the second, in powers of the largest deviation.
-fn standard_moments(values: &[f64], exponent: i32) -> Option<(f64, f64)> {
-    let centred = Centred::new(values).filter(Centred::has_spread)?;
-    let n = values.len() as f64;
-    Some((
-        centred.sum_of_powers(exponent) / n,
-        centred.sum_of_powers(2) / n,
-    ))
+    Centred::new(values)?.excess_kurtosis()
 }
 
 /// Distances of the smallest and the largest value from the mean, in standard deviations (over n −
@@ -199,11 +227,37 @@ fn standard_moments(values: &[f64], exponent: i32) -> Option<(f64, f64)> {
 /// often reach five and more above it, as log-normal ones do (Lemire 2023). `None` for fewer than
 /// two values, without spread, or for a value that is not finite.
 pub fn sigma_distances(values: &[f64]) -> Option<(f64, f64)> {
-    let centred = Centred::new(values).filter(Centred::has_spread)?;
-    // Mean and unit cancel: the deviations know both distances already.
-    let sd = (centred.sum_of_powers(2) / (values.len() as f64 - 1.0)).sqrt();
-    let (low, high) = (min(&centred.deviations)?, max(&centred.deviations)?);
-    finite(-low / sd).zip(finite(high / sd))
+    Centred::new(values)?.sigma_distances()
+}
+
+/// Moments in powers of the largest deviation.
+impl Centred {
+    /// See [`skewness`].
+    pub fn skewness(&self) -> Option<f64> {
+        let n = self.count();
+        let (third, second) = (self.cubes() / n, self.squares() / n);
+        self.has_spread()
+            .then(|| finite(third / second.powf(1.5)))?
+    }
+
+    /// See [`excess_kurtosis`](fn@excess_kurtosis).
+    pub fn excess_kurtosis(&self) -> Option<f64> {
+        let n = self.count();
+        let (fourth, second) = (self.fourth_powers() / n, self.squares() / n);
+        self.has_spread()
+            .then(|| finite(fourth / (second * second) - 3.0))?
+    }
+
+    /// See [`sigma_distances`].
+    pub fn sigma_distances(&self) -> Option<(f64, f64)> {
+        if !self.has_spread() {
+            return None;
+        }
+        // Mean and unit cancel: the deviations know both distances already.
+        let sd = (self.squares() / (self.count() - 1.0)).sqrt();
+        let (low, high) = (min(&self.deviations)?, max(&self.deviations)?);
+        finite(-low / sd).zip(finite(high / sd))
+    }
 }
 
 /// (mean − min)/mean: the share of the mean time that the quickest run did without, an error metric

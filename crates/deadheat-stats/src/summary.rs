@@ -5,6 +5,8 @@
 //! too large to be a number. The order of the slice never matters beyond rounding, and negating
 //! every value negates every location and leaves every spread unchanged, to the last bit.
 
+use std::borrow::Cow;
+
 /// 1/Φ⁻¹(¾): makes the median absolute deviation of normal data estimate their standard deviation.
 pub const MAD_TO_SD: f64 = 1.482602218505602;
 
@@ -73,6 +75,19 @@ fn middle_at(values: &mut [f64], half: usize, odd: bool) -> f64 {
     }
     let lower = below.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     lower.midpoint(upper)
+}
+
+/// The middle of an ascending slice, or halfway between the two middle values.
+pub fn median_of_sorted(sorted: &[f64]) -> Option<f64> {
+    if sorted.is_empty() || !all_finite(sorted) {
+        return None;
+    }
+    let upper = sorted[sorted.len() / 2];
+    Some(if sorted.len() % 2 == 1 {
+        upper
+    } else {
+        sorted[sorted.len() / 2 - 1].midpoint(upper)
+    })
 }
 
 /// The arithmetic mean.
@@ -181,6 +196,15 @@ pub fn scaled_mad(values: &[f64]) -> Option<f64> {
     finite(MAD_TO_SD * median_in_place(&mut scratch)?)
 }
 
+/// The values in ascending order: themselves where they are already.
+pub(crate) fn in_order(values: &[f64]) -> Cow<'_, [f64]> {
+    if values.is_sorted_by(|a, b| a.total_cmp(b).is_le()) {
+        Cow::Borrowed(values)
+    } else {
+        Cow::Owned(ascending(values))
+    }
+}
+
 /// The values in ascending order.
 pub(crate) fn ascending(values: &[f64]) -> Vec<f64> {
     let mut sorted = values.to_vec();
@@ -199,15 +223,18 @@ pub(crate) fn finite(value: f64) -> Option<f64> {
 /// Deviations from the mean in units of the largest, so that their powers neither overflow nor
 /// vanish.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Centred {
+pub struct Centred {
     /// The mean, corrected by a second pass.
-    pub mean: f64,
+    pub(crate) mean: f64,
     /// Half the largest deviation (the whole may be too large to represent); 0 for a sample without
     /// spread.
     half_unit: f64,
     /// Each value less the mean, over the largest deviation: within ±1, and all 0 for a sample
     /// without spread.
-    pub deviations: Vec<f64>,
+    pub(crate) deviations: Vec<f64>,
+    /// Σ of their second, third and fourth powers: in one pass, as an addition waits for the one
+    /// before it and three of them wait together.
+    powers: [f64; 3],
 }
 
 impl Centred {
@@ -229,6 +256,7 @@ impl Centred {
                 mean: about,
                 half_unit,
                 deviations,
+                powers: [0.0; 3],
             });
         }
         for deviation in &mut deviations {
@@ -236,13 +264,19 @@ impl Centred {
         }
         // What rounding left of the mean of the deviations belongs to the mean.
         let left = deviations.iter().sum::<f64>() / deviations.len() as f64;
+        let mut powers = [0.0; 3];
         for deviation in &mut deviations {
             *deviation -= left;
+            let square = *deviation * *deviation;
+            powers[0] += square;
+            powers[1] += square * *deviation;
+            powers[2] += square * square;
         }
         Some(Self {
             mean: finite(about + 2.0 * (left * half_unit))?,
             half_unit,
             deviations,
+            powers,
         })
     }
 
@@ -251,14 +285,29 @@ impl Centred {
         self.half_unit > 0.0
     }
 
-    /// Σ of a power of the deviations, in powers of the unit.
-    pub fn sum_of_powers(&self, exponent: i32) -> f64 {
-        self.deviations.iter().map(|d| d.powi(exponent)).sum()
+    /// The number of values, at least 1.
+    pub(crate) fn count(&self) -> f64 {
+        self.deviations.len() as f64
+    }
+
+    /// Σ of the squares of the deviations, in squares of the unit.
+    pub(crate) fn squares(&self) -> f64 {
+        self.powers[0]
+    }
+
+    /// Σ of their cubes.
+    pub(crate) fn cubes(&self) -> f64 {
+        self.powers[1]
+    }
+
+    /// Σ of their fourth powers.
+    pub(crate) fn fourth_powers(&self) -> f64 {
+        self.powers[2]
     }
 
     /// √(Σ(x − x̄)²/`divisor`), in the unit of the values; `None` when too large to represent.
-    pub fn root_mean_square(&self, divisor: f64) -> Option<f64> {
-        finite(2.0 * (self.half_unit * (self.sum_of_powers(2) / divisor).sqrt()))
+    pub(crate) fn root_mean_square(&self, divisor: f64) -> Option<f64> {
+        finite(2.0 * (self.half_unit * (self.squares() / divisor).sqrt()))
     }
 }
 
@@ -276,6 +325,15 @@ mod tests {
         assert_eq!(median(&[9.0, 1.0, 3.0]), Some(3.0));
         assert_eq!(median(&[7.0]), Some(7.0));
         assert_eq!(median(&[5.0, 5.0]), Some(5.0));
+        for sorted in [
+            &[1.0, 2.0, 3.0, 4.0][..],
+            &[1.0, 3.0, 9.0],
+            &[7.0],
+            &[],
+            &[1.0, f64::NAN],
+        ] {
+            assert_eq!(median_of_sorted(sorted), median(sorted));
+        }
     }
 
     #[test]
@@ -396,7 +454,7 @@ mod tests {
         for (got, want) in centred.deviations.iter().zip([-2.0 / 3.0, -1.0 / 3.0, 1.0]) {
             assert!((got - want).abs() < 1e-15);
         }
-        assert!((centred.sum_of_powers(2) - 14.0 / 9.0).abs() < 1e-15);
+        assert!((centred.squares() - 14.0 / 9.0).abs() < 1e-15);
         assert!((centred.root_mean_square(2.0).unwrap() - 7.0_f64.sqrt()).abs() < 1e-15);
         assert!(centred.has_spread());
     }

@@ -51,6 +51,18 @@ impl TTest {
     }
 }
 
+impl TTest {
+    /// The same mean and error with the normal distribution in place of t.
+    pub fn by_normal(&self) -> ZTest {
+        ZTest {
+            mean: self.difference,
+            se: self.se,
+            z: self.t,
+            p: 2.0 * normal_cdf(-self.t.abs()),
+        }
+    }
+}
+
 /// Welch's test of two independent samples whose variances may differ (Welch 1947).
 ///
 /// With eᵢ² = sᵢ²/nᵢ (sᵢ² over nᵢ − 1): se = √(e₁² + e₂²) and df = se⁴/(e₁⁴/(n₁ − 1) + e₂⁴/(n₂ −
@@ -58,7 +70,12 @@ impl TTest {
 /// values on a side, a value that is not finite, without any spread, or where a figure is too large
 /// to represent.
 pub fn welch(first: &[f64], second: &[f64]) -> Option<TTest> {
-    let (first, second) = (Side::new(first)?, Side::new(second)?);
+    welch_of(&Centred::new(first)?, &Centred::new(second)?)
+}
+
+/// The same for those who know both samples from their means already.
+pub fn welch_of(first: &Centred, second: &Centred) -> Option<TTest> {
+    let (first, second) = (Side::of(first)?, Side::of(second)?);
     let (e1, e2) = (first.error_of_mean(), second.error_of_mean());
     // In units of the larger, so that squares neither overflow nor vanish.
     let larger = e1.max(e2);
@@ -77,7 +94,12 @@ pub fn welch(first: &[f64], second: &[f64]) -> Option<TTest> {
 /// s² = ((n₁ − 1)·s₁² + (n₂ − 1)·s₂²)/df, se = s·√(1/n₁ + 1/n₂), df = n₁ + n₂ − 2, as
 /// `scipy.stats.ttest_ind(second, first)`. `None` as for [`welch`].
 pub fn student(first: &[f64], second: &[f64]) -> Option<TTest> {
-    let (first, second) = (Side::new(first)?, Side::new(second)?);
+    student_of(&Centred::new(first)?, &Centred::new(second)?)
+}
+
+/// The same for those who know both samples from their means already.
+pub fn student_of(first: &Centred, second: &Centred) -> Option<TTest> {
+    let (first, second) = (Side::of(first)?, Side::of(second)?);
     let larger = first.sd.max(second.sd);
     if larger == 0.0 {
         return None;
@@ -95,7 +117,7 @@ pub fn student(first: &[f64], second: &[f64]) -> Option<TTest> {
 /// differences, one that is not finite, without any spread, or where a figure is too large to
 /// represent.
 pub fn student_paired(differences: &[f64]) -> Option<TTest> {
-    let side = Side::new(differences)?;
+    let side = Side::of(&Centred::new(differences)?)?;
     TTest::new(side.mean, side.error_of_mean(), side.df())
 }
 
@@ -118,15 +140,7 @@ pub struct ZTest {
 /// As [`student_paired`] with the normal distribution in place of t, which calls too often when n
 /// is small: at n = 10 a nominal 5 % is 8 %. `None` where that is `None`.
 pub fn z_test(differences: &[f64]) -> Option<ZTest> {
-    let TTest {
-        difference, se, t, ..
-    } = student_paired(differences)?;
-    Some(ZTest {
-        mean: difference,
-        se,
-        z: t,
-        p: 2.0 * normal_cdf(-t.abs()),
-    })
+    Some(student_paired(differences)?.by_normal())
 }
 
 /// A sample of two values or more, as a t test needs it.
@@ -137,12 +151,11 @@ struct Side {
 }
 
 impl Side {
-    fn new(values: &[f64]) -> Option<Self> {
-        if values.len() < 2 {
+    fn of(centred: &Centred) -> Option<Self> {
+        let n = centred.count();
+        if n < 2.0 {
             return None;
         }
-        let n = values.len() as f64;
-        let centred = Centred::new(values)?;
         Some(Self {
             n,
             mean: centred.mean,

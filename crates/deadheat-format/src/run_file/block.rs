@@ -73,29 +73,29 @@ pub(super) fn decode_compact(
     };
     let width = width_of(record.benchmark);
     loop {
-        scanner.expect(b"[")?;
+        scanner.byte(b'[')?;
         let contender = ContenderId(u8::try_from(scanner.integer()?).ok()?);
-        scanner.expect(b",")?;
+        scanner.byte(b',')?;
         let flags = flags_of(scanner.integer()?);
-        scanner.expect(b",")?;
+        scanner.byte(b',')?;
         let exit_code = match scanner.expect(b"null") {
             Some(()) => None,
             None => Some(i32::try_from(scanner.integer()?).ok()?),
         };
-        scanner.expect(b",")?;
+        scanner.byte(b',')?;
         let iterations = scanner.integer()?;
         for _ in 0..width {
-            scanner.expect(b",")?;
+            scanner.byte(b',')?;
             record.values.push(scanner.value()?);
         }
-        scanner.expect(b"]")?;
+        scanner.byte(b']')?;
         record.samples.push(Sample {
             contender,
             flags,
             exit_code,
             iterations,
         });
-        if scanner.expect(b",").is_none() {
+        if scanner.byte(b',').is_none() {
             break;
         }
     }
@@ -109,9 +109,9 @@ pub(super) fn decode_head<'a>(bytes: &'a [u8], record: &mut BlockRecord) -> Opti
     let mut scanner = Scanner { rest: bytes };
     scanner.expect(b"{\"block\":[")?;
     record.benchmark = usize::try_from(scanner.integer()?).ok()?;
-    scanner.expect(b",")?;
+    scanner.byte(b',')?;
     record.replicate = u32::try_from(scanner.integer()?).ok()?;
-    scanner.expect(b",")?;
+    scanner.byte(b',')?;
     record.index = u32::try_from(scanner.integer()?).ok()?;
     scanner.expect(b"],\"elapsed_ns\":")?;
     record.elapsed_ns = scanner.integer()?;

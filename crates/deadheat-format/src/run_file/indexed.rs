@@ -115,6 +115,9 @@ impl IndexedRun {
                     {
                         return None;
                     }
+                    if samples.blocks().is_empty() {
+                        self.reserve(&mut samples, benchmark, block.samples.len());
+                    }
                     samples.push(&block).ok()?;
                     rest = &rest[len..];
                 }
@@ -129,7 +132,19 @@ impl IndexedRun {
         }
         (samples.blocks().len() == self.blocks[benchmark]).then_some(samples)
     }
+
+    /// Makes room for the samples of a benchmark whose first block has so many: mostly all blocks
+    /// have. Never for more than its lines can hold.
+    fn reserve(&self, samples: &mut Samples, benchmark: usize, of_block: usize) {
+        let lengths = self.stretches[benchmark].iter().map(|one| one.len as usize);
+        let most = lengths.sum::<usize>() / LEAST_SAMPLE;
+        let blocks = self.blocks[benchmark];
+        samples.reserve(blocks, blocks.saturating_mul(of_block).min(most));
+    }
 }
+
+/// Bytes that a sample takes in a file at least: `[0,0,0,1],`.
+const LEAST_SAMPLE: usize = 10;
 
 /// Looks through a file in so many parts at once, behind a header of so many bytes.
 fn in_parts<'a>(

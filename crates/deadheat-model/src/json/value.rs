@@ -27,6 +27,8 @@ pub enum Json {
     Row(Vec<Json>),
     /// Named values, in the order they are written.
     Object(Object),
+    /// A value that was [written](Json::written) already, and of which nothing is known any more.
+    Written(String),
 }
 
 /// Named values in order.
@@ -190,7 +192,18 @@ const LARGE: f64 = 1e16;
 impl Json {
     /// The text on many lines, indented by two spaces. The last line is not ended.
     pub fn pretty(&self) -> String {
-        format!("{self:#}")
+        let mut text = String::new();
+        write(&mut text, self, Some(0)).expect("a String takes every text");
+        text
+    }
+
+    /// The value as its text, for a place so deep among others on many lines: so that of a long list
+    /// some values can be written while others are not even made.
+    #[must_use]
+    pub fn written(&self, depth: usize) -> Self {
+        let mut text = String::new();
+        write(&mut text, self, Some(depth)).expect("a String takes every text");
+        Self::Written(text)
     }
 }
 
@@ -213,6 +226,7 @@ fn write(out: &mut dyn Write, value: &Json, depth: Option<usize>) -> fmt::Result
         Json::List(values) => write_list(out, values, depth),
         Json::Row(values) => write_list(out, values, None),
         Json::Object(object) => write_object(out, object, depth),
+        Json::Written(text) => out.write_str(text),
     }
 }
 
@@ -323,6 +337,13 @@ mod tests {
             .with("none", Object::new())
             .with("yes", true)
             .into()
+    }
+
+    #[test]
+    fn a_value_that_was_written_for_its_place_stands_there_as_any_other() {
+        let list = |item: Json| Json::from(Object::new().with("list", vec![item]));
+        let written = list(sample().written(2));
+        assert_eq!(written.pretty(), list(sample()).pretty());
     }
 
     #[test]

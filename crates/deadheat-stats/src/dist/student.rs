@@ -136,6 +136,9 @@ fn t_from_central(area: f64, df: f64) -> f64 {
     t
 }
 
+/// The most steps that are taken to a quantile.
+const MOST_STEPS: usize = 200;
+
 /// Newton on ln(tail) as a function of ln t. That function is concave and falling, so every step
 /// but the first lands right of the root and the rest descend to it; power-law tails are straight
 /// lines there, so few are needed.
@@ -144,12 +147,23 @@ fn t_from_small_tail(tail: f64, df: f64) -> f64 {
     // The normal quantile lies left of the root. A first step past the smallest tails (1e-300, 182
     // degrees) is halved.
     let (mut ln_t, mut step) = ((-normal_quantile(tail)).ln(), 0.0);
-    for _ in 0..200 {
+    // Where it has been.
+    let mut trace = Vec::new();
+    for taken in 0..MOST_STEPS {
+        if let Some(before) = trace.iter().position(|past| *past == ln_t) {
+            // Rounding leads it in a circle, for ever.
+            let circle = &trace[before..];
+            ln_t = circle[(MOST_STEPS - taken) % circle.len()];
+            break;
+        }
+        trace.push(ln_t);
         let t = ln_t.exp();
         let above = t_upper_tail(t, df);
         if above == 0.0 {
             step *= 0.5;
             ln_t -= step;
+            // From the same place it may go elsewhere next time.
+            trace.clear();
             continue;
         }
         let slope = -t_times_density(t, df) / above;
@@ -174,6 +188,36 @@ mod tests {
         }
         for tail in [0.4, 0.1, 1e-3, 1e-12, 1e-200] {
             close(t_critical(2.0 * tail, 1.0), 1.0 / (PI * tail).tan(), 1e-12);
+        }
+    }
+
+    #[test]
+    fn a_circle_ends_where_all_steps_around_it_would() {
+        let step_by_step = |tail: f64, df: f64| {
+            let (mut ln_t, mut step) = ((-normal_quantile(tail)).ln(), 0.0);
+            for _ in 0..MOST_STEPS {
+                let t = ln_t.exp();
+                let above = t_upper_tail(t, df);
+                if above == 0.0 {
+                    step *= 0.5;
+                    ln_t -= step;
+                    continue;
+                }
+                let slope = -t_times_density(t, df) / above;
+                step = finite((tail.ln() - above.ln()) / slope).unwrap_or(0.0);
+                ln_t += step;
+                if step.abs() <= 1e-15 {
+                    break;
+                }
+            }
+            ln_t.min(f64::MAX.ln()).exp().min(f64::MAX)
+        };
+        for place in 0..400 {
+            let df = 1.0 + f64::from(place).powf(1.6);
+            for tail in [0.2, 0.025, 1e-4, 1e-9, 1e-30, 1e-200, 1e-300] {
+                let found = t_from_small_tail(tail, df);
+                assert_eq!(found, step_by_step(tail, df), "{tail} {df}");
+            }
         }
     }
 

@@ -5,7 +5,7 @@
 //! process are not.
 
 use crate::dist::{cephes_normal_cdf, normal_cdf};
-use crate::summary::{all_finite, ascending};
+use crate::two_samples::TwoSamples;
 
 /// Where the smaller sample has no more values than this, [`mann_whitney_p`] counts arrangements.
 pub const FEW: usize = 8;
@@ -30,7 +30,7 @@ pub struct RankSum {
 /// Compares every value of the first sample with every value of the second, in O(n log n). `None`
 /// when a sample is empty or a value is not finite.
 pub fn rank_sum(first: &[f64], second: &[f64]) -> Option<RankSum> {
-    Some(RankSum::of(tie_groups(first, second)?))
+    Some(TwoSamples::new(first, second)?.rank_sum())
 }
 
 /// The exact two-sided p-value: the share of all ways to deal the values out again whose U lies at
@@ -41,8 +41,10 @@ pub fn rank_sum(first: &[f64], second: &[f64]) -> Option<RankSum> {
 /// without ties beyond 10⁶ pairs or 2¹²⁷ arrangements (65 against 65, 8 against 125,000), with ties
 /// beyond 65² pairs.
 pub fn mann_whitney_exact_p(first: &[f64], second: &[f64]) -> Option<f64> {
-    let groups: Vec<TieGroup> = tie_groups(first, second)?.collect();
-    let found = RankSum::of(groups.iter().copied());
+    TwoSamples::new(first, second)?.mann_whitney_exact_p()
+}
+
+fn exact_p(samples: &TwoSamples, found: &RankSum) -> Option<f64> {
     let (n, m) = (found.n_first, found.n_second);
     let least = found.least();
     let as_extreme = if found.ties == 0.0 {
@@ -50,7 +52,7 @@ pub fn mann_whitney_exact_p(first: &[f64], second: &[f64]) -> Option<f64> {
         let counts = count_untied(n, m, least as usize)?;
         2.0 * counts.into_iter().sum::<u128>() as f64
     } else {
-        let upwards = groups.iter().map(|g| g.first + g.second);
+        let upwards = samples.groups.iter().map(|g| g.first + g.second);
         let downwards = upwards.clone().rev();
         // Both tails are those of the smaller sample, whichever came first: so exchanging them
         // changes no bit.
@@ -66,31 +68,26 @@ pub fn mann_whitney_exact_p(first: &[f64], second: &[f64]) -> Option<f64> {
 ///
 /// Beyond 10⁶ pairs it is the approximation in any case.
 pub fn mann_whitney_p(first: &[f64], second: &[f64]) -> Option<f64> {
-    let found = rank_sum(first, second)?;
-    let exact = found.ties == 0.0 && found.n_first.min(found.n_second) <= FEW;
-    exact
-        .then(|| mann_whitney_exact_p(first, second))
-        .flatten()
-        .or_else(|| Some(found.asymptotic_p(true)))
+    Some(TwoSamples::new(first, second)?.mann_whitney_p())
 }
 
 /// The two-sided p-value of `scipy.stats.ranksums`: by normal approximation with neither tie nor
 /// continuity correction, so too large where values are equal. `None` as for [`rank_sum`].
 pub fn rank_sum_p(first: &[f64], second: &[f64]) -> Option<f64> {
-    let found = rank_sum(first, second)?;
-    Some(RankSum { ties: 0.0, ..found }.asymptotic_p(false))
+    Some(TwoSamples::new(first, second)?.rank_sum_p())
 }
 
-impl RankSum {
-    fn of(groups: impl Iterator<Item = TieGroup>) -> Self {
-        let mut found = Self {
+impl TwoSamples {
+    /// Compares every value of the first sample with every value of the second.
+    pub fn rank_sum(&self) -> RankSum {
+        let mut found = RankSum {
             u_first: 0.0,
             u_second: 0.0,
             ties: 0.0,
             n_first: 0,
             n_second: 0,
         };
-        for group in groups {
+        for group in &self.groups {
             let (a, b) = (group.first as f64, group.second as f64);
             found.u_first += a * (found.n_second as f64 + 0.5 * b);
             found.u_second += b * (found.n_first as f64 + 0.5 * a);
@@ -101,6 +98,31 @@ impl RankSum {
         found
     }
 
+    /// See [`mann_whitney_exact_p`].
+    pub fn mann_whitney_exact_p(&self) -> Option<f64> {
+        exact_p(self, &self.rank_sum())
+    }
+
+    /// See [`mann_whitney_p`].
+    pub fn mann_whitney_p(&self) -> f64 {
+        let found = self.rank_sum();
+        let exact = found.ties == 0.0 && found.n_first.min(found.n_second) <= FEW;
+        let exact_p = exact.then(|| exact_p(self, &found)).flatten();
+        exact_p.unwrap_or_else(|| found.asymptotic_p(true))
+    }
+
+    /// See [`rank_sum_p`].
+    pub fn rank_sum_p(&self) -> f64 {
+        let ties = 0.0;
+        RankSum {
+            ties,
+            ..self.rank_sum()
+        }
+        .asymptotic_p(false)
+    }
+}
+
+impl RankSum {
     /// The smaller U.
     fn least(&self) -> f64 {
         self.u_first.min(self.u_second)
@@ -120,37 +142,6 @@ impl RankSum {
         let z = (self.least() - 0.5 * n * m + correction) / variance.sqrt();
         (2.0 * normal_cdf(z)).min(1.0)
     }
-}
-
-/// Equal values: how many each sample has.
-#[derive(Debug, Clone, Copy)]
-struct TieGroup {
-    first: usize,
-    second: usize,
-}
-
-/// The values of both samples in groups of equal ones, ascending.
-fn tie_groups(first: &[f64], second: &[f64]) -> Option<impl Iterator<Item = TieGroup>> {
-    if first.is_empty() || second.is_empty() || !all_finite(first) || !all_finite(second) {
-        return None;
-    }
-    let (x, y) = (ascending(first), ascending(second));
-    let (mut i, mut j) = (0, 0);
-    Some(std::iter::from_fn(move || {
-        let value = match (x.get(i), y.get(j)) {
-            (Some(a), Some(b)) => a.min(*b),
-            (Some(a), None) | (None, Some(a)) => *a,
-            (None, None) => return None,
-        };
-        let equal = |from: &[f64]| from.iter().take_while(|v| **v == value).count();
-        let group = TieGroup {
-            first: equal(&x[i..]),
-            second: equal(&y[j..]),
-        };
-        i += group.first;
-        j += group.second;
-        Some(group)
-    }))
 }
 
 /// Without ties: no more pairs than this are counted.

@@ -23,4 +23,4 @@ pub use one_sample::{
     signed_rank_exact_p, signed_rank_interval, signed_rank_one_sided_p, signed_ranks,
 };
 #[cfg(feature = "secondary")]
-pub use shift::{hodges_lehmann_shift, shift_interval};
+pub use shift::{hodges_lehmann_shift, shift_interval, shift_with_interval};

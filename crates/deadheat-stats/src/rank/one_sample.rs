@@ -84,9 +84,12 @@ pub fn signed_rank_exact_p(values: &[f64]) -> Option<f64> {
     if found.ranks.len() > MOST_EXACT {
         return None;
     }
-    // Mean ranks are multiples of one half, so twice the rank is a whole number to count in.
-    let observed = (2.0 * found.positive.min(found.negative)) as usize;
-    let steps = found.ranks.iter().map(|rank| (2.0 * rank) as usize);
+    // Mean ranks are multiples of one half: twice the rank is a whole number to count in. Mostly the
+    // rank is one, and half of the sums would never be reached.
+    let whole = found.ranks.iter().all(|rank| rank.fract() == 0.0);
+    let unit = if whole { 1.0 } else { 2.0 };
+    let observed = (unit * found.positive.min(found.negative)) as usize;
+    let steps = found.ranks.iter().map(|rank| (unit * rank) as usize);
     Some((2.0 * coin_sums(steps, observed).iter().sum::<f64>()).min(1.0))
 }
 
@@ -123,8 +126,7 @@ pub fn signed_rank_interval(values: &[f64], two_sided_level: f64) -> Option<(f64
     let cut = lower_order(n, two_sided_level)?;
     let sorted = ascending(values);
     let (averages, mut scratch) = (walsh(&sorted), Vec::new());
-    let low = averages.nth(cut - 1, &mut scratch);
-    let high = averages.nth(n * (n + 1) / 2 - cut, &mut scratch);
+    let [low, high] = averages.nths([cut - 1, n * (n + 1) / 2 - cut], &mut scratch);
     Some((low, high))
 }
 
@@ -173,19 +175,22 @@ fn lower_order(n: usize, level: f64) -> Option<usize> {
 
 /// P(W = 0), …, P(W = `most`), where every step is added to W by the toss of a coin.
 fn coin_sums(steps: impl Iterator<Item = usize>, most: usize) -> Vec<f64> {
-    let mut probability = vec![0.0; most + 1];
-    probability[0] = 1.0;
+    let mut before = vec![0.0; most + 1];
+    // Written from another one, entries do not depend on each other.
+    let mut after = before.clone();
+    before[0] = 1.0;
+    let mut largest = 0;
     for step in steps {
-        for sum in (0..=most).rev() {
-            let with = if sum >= step {
-                probability[sum - step]
-            } else {
-                0.0
-            };
-            probability[sum] = 0.5 * (probability[sum] + with);
-        }
+        // Beyond it nothing has been reached.
+        largest = most.min(largest + step);
+        let (without, with) = after[..=largest].split_at_mut(step.min(largest + 1));
+        let stay = without.iter_mut().zip(&before);
+        stay.for_each(|(sum, stay)| *sum = 0.5 * stay);
+        let tossed = with.iter_mut().zip(&before[without.len()..]).zip(&before);
+        tossed.for_each(|((sum, stay), go)| *sum = 0.5 * (stay + go));
+        std::mem::swap(&mut before, &mut after);
     }
-    probability
+    before
 }
 
 /// The mean of W without ties.
@@ -201,12 +206,12 @@ fn variance(n: usize) -> f64 {
 }
 
 /// The averages of all pairs of ascending values, each with itself as well.
-fn walsh(sorted: &[f64]) -> Staircase<'_, fn(f64, f64) -> f64> {
+fn walsh(sorted: &[f64]) -> Staircase<'_, impl Fn(f64, f64) -> f64> {
     Staircase {
         rows: sorted,
         columns: sorted,
         triangular: true,
-        entry: f64::midpoint,
+        entry: |a: f64, b| a.midpoint(b),
     }
 }
 
@@ -270,6 +275,53 @@ mod tests {
             averages[half]
         } else {
             averages[half - 1].midpoint(averages[half])
+        }
+    }
+
+    /// Coin by coin in one list, from the top.
+    fn tossed(steps: &[usize], most: usize) -> Vec<f64> {
+        let mut probability = vec![0.0; most + 1];
+        probability[0] = 1.0;
+        for step in steps {
+            for sum in (0..=most).rev() {
+                let with = sum.checked_sub(*step).map_or(0.0, |sum| probability[sum]);
+                probability[sum] = 0.5 * (probability[sum] + with);
+            }
+        }
+        probability
+    }
+
+    #[test]
+    fn coins_add_up_to_the_last_bit_as_if_tossed_one_by_one() {
+        for n in [1_usize, 2, 3, 10, 41, 200] {
+            for every in [1, 2, 3] {
+                let steps: Vec<usize> = (1..=n).map(|step| step.div_ceil(every)).collect();
+                for most in [0, 1, n, n * n / 4, n * (n + 1)] {
+                    let found = coin_sums(steps.iter().copied(), most);
+                    assert_eq!(found, tossed(&steps, most), "{n} {every} {most}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn whole_ranks_and_twice_as_many_steps_give_the_same_p_value() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(9);
+        for n in [1, 5, 30, 150, 200] {
+            let values: Vec<f64> = (0..n).map(|_| normal(&mut rng) + 0.1).collect();
+            let found = signed_ranks(&values).unwrap();
+            let least = 2.0 * found.positive.min(found.negative);
+            let steps: Vec<usize> = found
+                .ranks
+                .iter()
+                .map(|rank| (2.0 * rank) as usize)
+                .collect();
+            let sum: f64 = tossed(&steps, least as usize).iter().sum();
+            assert_eq!(
+                signed_rank_exact_p(&values),
+                Some((2.0 * sum).min(1.0)),
+                "{n}"
+            );
         }
     }
 

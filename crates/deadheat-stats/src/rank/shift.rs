@@ -37,11 +37,32 @@ pub fn hodges_lehmann_shift(first: &[f64], second: &[f64]) -> Option<f64> {
 pub fn shift_interval(first: &[f64], second: &[f64], two_sided_level: f64) -> Option<(f64, f64)> {
     let order = shift_order(first.len(), second.len(), two_sided_level)?;
     let sorted = Sorted::of(first, second)?;
-    let (n, m) = (first.len(), second.len());
+    let [low, high] = sorted
+        .differences()
+        .nths(sorted.ranks(order), &mut Vec::new());
+    finite_ends(low, high)
+}
+
+/// [`hodges_lehmann_shift`] and its [`shift_interval`], which have most of their work in common.
+pub fn shift_with_interval(
+    first: &[f64],
+    second: &[f64],
+    two_sided_level: f64,
+) -> Option<(f64, Option<(f64, f64)>)> {
+    let sorted = Sorted::of(first, second)?;
     let (differences, mut scratch) = (sorted.differences(), Vec::new());
-    let low = differences.nth(order - 1, &mut scratch);
-    let high = differences.nth(n * m - order, &mut scratch);
-    Some((finite(low)?, finite(high)?))
+    let Some(order) = shift_order(first.len(), second.len(), two_sided_level) else {
+        return Some((finite(differences.median(&mut scratch))?, None));
+    };
+    let [low, high] = sorted.ranks(order);
+    let ranks = [low, differences.middle(), high];
+    let [low, lower, high] = differences.nths(ranks, &mut scratch);
+    let shift = finite(differences.median_from(lower))?;
+    Some((shift, finite_ends(low, high)))
+}
+
+fn finite_ends(low: f64, high: f64) -> Option<(f64, f64)> {
+    finite(low).zip(finite(high))
 }
 
 /// The order c of [`shift_interval`]: the largest c ≥ 1 with 2·P(U ≤ c − 1) ≤ level, at most the
@@ -96,6 +117,11 @@ impl Sorted {
         let (mut first, second) = (ascending(first), ascending(second));
         first.reverse();
         Some(Self { first, second })
+    }
+
+    /// The ranks of the c-th smallest and the c-th largest difference, counted from 0.
+    fn ranks(&self, order: usize) -> [usize; 2] {
+        [order - 1, self.first.len() * self.second.len() - order]
     }
 
     fn differences(&self) -> Staircase<'_, impl Fn(f64, f64) -> f64> {
