@@ -102,6 +102,12 @@ impl<R: Read> Read for Bounded<R> {
     }
 }
 
+/// Returns true where a reader takes so many bytes.
+#[cfg(feature = "saved")]
+pub(crate) fn holds(bytes: u64) -> bool {
+    most_bytes().is_ok_and(|most| bytes <= most)
+}
+
 fn most_bytes() -> io::Result<u64> {
     match std::env::var_os(VARIABLE).filter(|value| !value.is_empty()) {
         None => Ok(MOST_BYTES),

@@ -11,7 +11,7 @@
 //! | rules of a project, `deadheat.toml` | [`find_rules`], [`read_rules`] | |
 //! | the index of a history, and what is accepted, feature `history` | `HistoryIndex`, `read_accepted` | `HistoryIndex`, `write_accepted` |
 //! | a plan with its programs, feature `saved` | `unpack` | `write_pack` |
-//! | tidy CSV, feature `csv` | `read_csv_from` | `write_csv` |
+//! | tidy CSV, feature `csv` | `read_csv_from`, `RecordedTable` | `write_csv` |
 //! | hyperfine's JSON, feature `hyperfine` | | `write_hyperfine` |
 //! | Go benchmark text, feature `saved` | `read_results` | `write_go` |
 //! | HDR histogram log | | [`write_hdr`] |
@@ -78,6 +78,8 @@ pub use history::{
     IndexedCommit, IndexedRace, IndexedSeries, StoredRun, files_of_runs, find_index, gzipped,
     is_run_name, read_accepted, write_accepted,
 };
+#[cfg(feature = "saved")]
+pub use import::RecordedTable;
 #[cfg(feature = "saved")]
 pub use import::{
     Recording, SavedFormat, files_in, read_criterion, read_criterion_set, read_recording,

@@ -1,13 +1,15 @@
 //! Recorded data on its way to an answer: of a run file no more is held than
-//! what is being analysed; anything else is read whole.
+//! what is being analysed, and of a table its columns; anything else is read whole.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use deadheat_analysis::{Options, Part, PerBenchmarkAnalysis, analyse};
-use deadheat_format::{IndexedRun, Recording, RecordingPlan, read_recording, read_run};
-use deadheat_model::{Analysis, Origin, PlanError, Run};
+use deadheat_format::{
+    IndexedRun, RecordedTable, Recording, RecordingPlan, read_recording, read_run,
+};
+use deadheat_model::{Analysis, Origin, PlanError, Run, Samples};
 
 use crate::exit::Failure;
 use crate::race::{belong_together, second_path};
@@ -26,35 +28,35 @@ pub struct Recorded<'a> {
 enum Held {
     /// Nothing but where the samples stand.
     Index(Box<IndexedRun>),
+    /// The samples in little room.
+    Table(Box<RecordedTable>),
     Whole(Box<Run>),
 }
 
 impl<'a> Recorded<'a> {
-    /// Opens a run file, whose samples are read benchmark by benchmark, or
-    /// reads whatever else holds recorded data: a table, results of another
+    /// Opens a run file or a table, whose samples are made benchmark by benchmark, or
+    /// reads whatever else holds recorded data: results of another
     /// tool, a packed file, a pipe, `-` for standard input. `rules` are for
     /// those that carry no plan.
     pub fn open(path: impl AsRef<Path>, rules: &'a Rules) -> Result<Self, Failure> {
         let path = path.as_ref();
         // Recordings are given rules that depend on what is in them.
         let raced = |index: &IndexedRun| index.run().header.origin == Origin::Race;
-        match IndexedRun::open(path).filter(raced) {
-            Some(index) => Ok(Self::of(path, rules, Held::Index(Box::new(index)))),
-            None => Self::read(path, rules),
+        if let Some(index) = IndexedRun::open(path).filter(raced) {
+            return Ok(Self::of(path, rules, Held::Index(Box::new(index))));
         }
+        if let Some(mut table) = RecordedTable::open(path, &plan(rules)) {
+            govern(rules, table.run_mut(), path)?;
+            return Ok(Self::of(path, rules, Held::Table(Box::new(table))));
+        }
+        Self::read(path, rules)
     }
 
     /// Reads the file with all its samples, for those who want to see them.
     pub fn read(path: impl AsRef<Path>, rules: &'a Rules) -> Result<Self, Failure> {
         let path = path.as_ref();
         let usage = |error: Failure| Failure::Usage(rules.blamed(error.to_string()));
-        let settings = rules.settings();
-        let plan = RecordingPlan {
-            margin: settings.margin(),
-            alpha: settings.alpha(),
-            judged: settings.judged(),
-        };
-        let mut run = match read_recording(path, &plan).map_err(Failure::reading)? {
+        let mut run = match read_recording(path, &plan(rules)).map_err(Failure::reading)? {
             Recording::Run(run) => run,
             Recording::Results(mut results) => {
                 let held = results.benchmarks.len();
@@ -69,16 +71,7 @@ impl<'a> Recorded<'a> {
                 Box::new(alone(*results, &rules.terms()).map_err(usage)?)
             }
         };
-        rules.govern(&mut run, path)?;
-        run.header.plan.validate().map_err(|error| match error {
-            // These are numbers of the command line or of deadheat.toml.
-            PlanError::OutOfRange { .. } => Failure::Usage(error.to_string()),
-            PlanError::Empty => {
-                let file = path.display();
-                Failure::Data(format!("{file}: no benchmark has a result"))
-            }
-            error => Failure::Data(format!("{}: {error}", path.display())),
-        })?;
+        govern(rules, &mut run, path)?;
         Ok(Self::of(path, rules, Held::Whole(run)))
     }
 
@@ -100,6 +93,7 @@ impl<'a> Recorded<'a> {
     pub fn run(&self) -> &Run {
         match &self.held {
             Held::Index(index) => index.run(),
+            Held::Table(table) => table.run(),
             Held::Whole(run) => run,
         }
     }
@@ -108,20 +102,51 @@ impl<'a> Recorded<'a> {
     /// answer as [`analyse`] gives, whichever way the samples come; the run
     /// holds them or not, as before.
     pub fn analyse(self, options: Options) -> Result<(Run, Analysis), Failure> {
-        let run = match self.held {
-            Held::Index(index) => match per_benchmark(&index, options) {
-                Some(analysis) => return Ok((index.into_run(), analysis)),
-                // Something in it does not hold, and reading it says what.
-                None => match Self::read(&self.path, self.rules)?.held {
-                    Held::Whole(run) => run,
-                    Held::Index(index) => Box::new(index.into_run()),
-                },
+        let found = match &self.held {
+            Held::Index(index) => per_benchmark(index.run(), |one| index.samples(one), options),
+            Held::Table(table) => {
+                per_benchmark(table.run(), |one| table.take_samples(one), options)
+            }
+            Held::Whole(_) => None,
+        };
+        let run = match (self.held, found) {
+            (Held::Index(index), Some(analysis)) => return Ok((index.into_run(), analysis)),
+            (Held::Table(table), Some(analysis)) => return Ok((table.into_run(), analysis)),
+            (Held::Whole(run), _) => run,
+            // Something in it does not hold, and reading it says what.
+            (_, None) => match Self::read(&self.path, self.rules)?.held {
+                Held::Whole(run) => run,
+                Held::Index(index) => Box::new(index.into_run()),
+                Held::Table(table) => Box::new(table.into_run()),
             },
-            Held::Whole(run) => run,
         };
         let analysis = analyse(&run, options);
         Ok((*run, analysis))
     }
+}
+
+/// The plan for recordings that carry none.
+fn plan(rules: &Rules) -> RecordingPlan {
+    let settings = rules.settings();
+    RecordingPlan {
+        margin: settings.margin(),
+        alpha: settings.alpha(),
+        judged: settings.judged(),
+    }
+}
+
+/// Gives a run the rules for what is in it.
+fn govern(rules: &Rules, run: &mut Run, path: &Path) -> Result<(), Failure> {
+    rules.govern(run, path)?;
+    run.header.plan.validate().map_err(|error| match error {
+        // These are numbers of the command line or of deadheat.toml.
+        PlanError::OutOfRange { .. } => Failure::Usage(error.to_string()),
+        PlanError::Empty => {
+            let file = path.display();
+            Failure::Data(format!("{file}: no benchmark has a result"))
+        }
+        error => Failure::Data(format!("{}: {error}", path.display())),
+    })
 }
 
 /// The second race of a run, from the file beside its own; `None` where there is none of this run.
@@ -135,10 +160,13 @@ pub(crate) fn second_race_beside(run: &Run, path: &Path) -> Result<Option<Run>, 
     Ok(belong_together(run, &second).then_some(second))
 }
 
-/// Reads and analyses benchmark by benchmark, each core the next one that
-/// nobody took. `None` when the samples of one cannot be read.
-fn per_benchmark(index: &IndexedRun, options: Options) -> Option<Analysis> {
-    let run = index.run();
+/// Takes samples and analyses them benchmark by benchmark, each core the next one that
+/// nobody took. `None` when the samples of one cannot be had.
+fn per_benchmark(
+    run: &Run,
+    samples_of: impl Fn(usize) -> Option<Samples> + Sync,
+    options: Options,
+) -> Option<Analysis> {
     let per_benchmark = PerBenchmarkAnalysis::new(run, options);
     let benchmarks = 0..run.header.plan.benchmarks.len();
     let answered: Vec<usize> = benchmarks
@@ -148,9 +176,9 @@ fn per_benchmark(index: &IndexedRun, options: Options) -> Option<Analysis> {
     let some_of_them = || -> Option<Vec<(usize, Part)>> {
         let mut parts = Vec::new();
         while let Some(benchmark) = answered.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let samples = index.samples(*benchmark)?;
+            let samples = samples_of(*benchmark)?;
             let own_link = match run.header.plan.own_link_of(*benchmark) {
-                Some(own_link) => Some(index.samples(own_link)?),
+                Some(own_link) => Some(samples_of(own_link)?),
                 None => None,
             };
             let part = per_benchmark.benchmark(*benchmark, &samples, own_link.as_ref());

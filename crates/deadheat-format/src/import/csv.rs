@@ -178,10 +178,7 @@ impl ForeignColumns {
         recording: &Recording,
         columns: &[MetricColumn],
     ) -> Result<Kept, FormatError> {
-        let mut kept = Kept {
-            everywhere: Vec::new(),
-            counters: vec![Vec::new(); recording.benchmarks.len()],
-        };
+        let mut kept = Kept::none(recording.benchmarks.len());
         for (index, (seen, column)) in self.0.into_iter().zip(columns).enumerate() {
             let gap = |(numbers, empty): &(bool, Option<usize>)| empty.filter(|_| *numbers);
             let gap = seen.of_benchmarks.iter().find_map(gap);
@@ -197,16 +194,11 @@ impl ForeignColumns {
             if let Some((row, problem)) = problem {
                 return Err(recording.place(file, row).cell(&column.name, problem));
             }
-            let has = |(numbers, _): &(bool, Option<usize>)| *numbers;
-            if column.metric == Metric::Wall || seen.of_benchmarks.iter().all(has) {
-                kept.everywhere.push(index);
-                continue;
-            }
-            for (benchmark, of) in seen.of_benchmarks.iter().enumerate() {
-                if has(of) {
-                    kept.counters[benchmark].push(index);
-                }
-            }
+            let wall = column.metric == Metric::Wall;
+            let has = |(numbers, _): &(bool, Option<usize>)| wall || *numbers;
+            let mut has: Vec<bool> = seen.of_benchmarks.iter().map(has).collect();
+            has.resize(recording.benchmarks.len(), wall);
+            kept.keep(index, &has);
         }
         Ok(kept)
     }
@@ -231,37 +223,37 @@ fn explain(file: &Path, error: csv::Error) -> FormatError {
 
 /// Where each column of tidy CSV stands; what is `None` is not there.
 #[derive(Debug)]
-struct Columns {
-    benchmark: usize,
-    contender: usize,
-    replicate: Option<usize>,
-    block: Option<usize>,
-    slot: Option<usize>,
-    role: Option<usize>,
-    iterations: Option<usize>,
-    flags: Option<usize>,
-    metrics: Vec<MetricColumn>,
+pub(super) struct Columns {
+    pub(super) benchmark: usize,
+    pub(super) contender: usize,
+    pub(super) replicate: Option<usize>,
+    pub(super) block: Option<usize>,
+    pub(super) slot: Option<usize>,
+    pub(super) role: Option<usize>,
+    pub(super) iterations: Option<usize>,
+    pub(super) flags: Option<usize>,
+    pub(super) metrics: Vec<MetricColumn>,
 }
 
 /// A column that may be a metric.
 #[derive(Debug)]
-struct MetricColumn {
-    place: usize,
-    name: String,
-    metric: Metric,
+pub(super) struct MetricColumn {
+    pub(super) place: usize,
+    pub(super) name: String,
+    pub(super) metric: Metric,
 }
 
 impl MetricColumn {
     /// Returns true where the column promises numbers. Of a column with a name of its own
     /// nobody knows, until all its cells were seen.
-    fn must_be_numeric(&self) -> bool {
+    pub(super) fn must_be_numeric(&self) -> bool {
         !matches!(self.metric, Metric::Custom(_))
     }
 }
 
 impl Columns {
     /// Finds the columns by the names in the header.
-    fn find(file: &Path, header: &[&str]) -> Result<Self, FormatError> {
+    pub(super) fn find(file: &Path, header: &[&str]) -> Result<Self, FormatError> {
         for (place, name) in header.iter().enumerate() {
             if let Some(first) = header[..place].iter().position(|other| other == name) {
                 let (first, place) = (first + 1, place + 1);
@@ -303,13 +295,13 @@ impl Columns {
     }
 
     /// Returns true where every sample has its place in a block.
-    fn are_paired(&self) -> bool {
+    pub(super) fn are_paired(&self) -> bool {
         self.replicate.is_some() && self.block.is_some() && self.slot.is_some()
     }
 }
 
 /// The number of a replicate, block or slot.
-fn parse_number(cell: &str) -> Result<u32, String> {
+pub(super) fn parse_number(cell: &str) -> Result<u32, String> {
     let max = u32::MAX;
     cell.trim()
         .parse()
@@ -317,7 +309,7 @@ fn parse_number(cell: &str) -> Result<u32, String> {
 }
 
 /// Calls in a batch.
-fn parse_iterations(cell: &str) -> Result<u64, String> {
+pub(super) fn parse_iterations(cell: &str) -> Result<u64, String> {
     match cell.trim().parse() {
         Ok(0) => Err("a sample needs at least one iteration".to_owned()),
         Ok(iterations) => Ok(iterations),
@@ -326,7 +318,7 @@ fn parse_iterations(cell: &str) -> Result<u64, String> {
 }
 
 /// Nothing, a number whose bits are the flags, or their names joined by `|`.
-fn parse_flags(cell: &str) -> Result<Flags, String> {
+pub(super) fn parse_flags(cell: &str) -> Result<Flags, String> {
     let cell = cell.trim();
     if let Ok(bits) = cell.parse::<u64>() {
         return Ok(Flags::from_bits((bits & 0xff) as u8));
@@ -353,7 +345,7 @@ fn parse_flags(cell: &str) -> Result<Flags, String> {
 }
 
 /// A role; an empty cell leaves it open.
-fn parse_role(cell: &str) -> Result<Option<Role>, String> {
+pub(super) fn parse_role(cell: &str) -> Result<Option<Role>, String> {
     match cell.trim() {
         "" => Ok(None),
         "baseline" => Ok(Some(Role::Baseline)),
@@ -363,12 +355,12 @@ fn parse_role(cell: &str) -> Result<Option<Role>, String> {
 }
 
 /// Any number, sound or not; `None` when the cell is not one.
-fn parse_value(cell: &str) -> Option<f64> {
+pub(super) fn parse_value(cell: &str) -> Option<f64> {
     cell.trim().parse().ok()
 }
 
 /// The problem with a value of a metric, if any.
-fn unsound(cell: &str, value: f64) -> Option<String> {
+pub(super) fn unsound(cell: &str, value: f64) -> Option<String> {
     if !value.is_finite() {
         Some(format!("'{cell}' is not finite"))
     } else if value < 0.0 {

@@ -10,6 +10,8 @@ mod perf;
 mod recording;
 #[cfg(feature = "saved")]
 mod saved;
+#[cfg(feature = "saved")]
+mod table;
 
 #[cfg(feature = "profiles")]
 pub use callgrind::read_callgrind;
@@ -24,3 +26,5 @@ pub use saved::{
     Recording, SavedFormat, files_in, read_criterion, read_criterion_set, read_recording,
     read_results, read_results_from, saved_format,
 };
+#[cfg(feature = "saved")]
+pub use table::RecordedTable;

@@ -22,6 +22,27 @@ pub struct RecordingPlan {
     pub judged: Metric,
 }
 
+impl Kept {
+    /// No column of so many benchmarks.
+    pub(super) fn none(benchmarks: usize) -> Self {
+        Kept {
+            everywhere: Vec::new(),
+            counters: vec![Vec::new(); benchmarks],
+        }
+    }
+
+    /// One more, of all benchmarks or of those that have it.
+    pub(super) fn keep(&mut self, column: usize, has: &[bool]) {
+        if has.iter().all(|has| *has) {
+            self.everywhere.push(column);
+            return;
+        }
+        let counters = self.counters.iter_mut().zip(has);
+        let counters = counters.filter(|(_, has)| **has);
+        counters.for_each(|(counters, _)| counters.push(column));
+    }
+}
+
 /// One sample, its values aside.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
@@ -115,29 +136,17 @@ impl Recording {
             .iter()
             .map(|benchmark| benchmark.ids(file))
             .collect::<Result<_, _>>()?;
-        let metrics_at = |places: &[usize]| -> Vec<Metric> {
-            places.iter().map(|place| metrics[*place].clone()).collect()
-        };
-        let mut plan = self.plan(&ids, &blocks, given);
-        plan.design.judged = plan.design.judged.as_in(&metrics);
-        for (benchmark, counters) in plan.benchmarks.iter_mut().zip(&kept.counters) {
-            benchmark.counters = metrics_at(counters);
-        }
-        let header = RunHeader {
-            command: Vec::new(),
-            tool_version: String::new(),
-            started_at: None,
-            origin: if self.paired {
-                Origin::PairedRecording
-            } else {
-                Origin::UnpairedRecording
-            },
-            plan,
-            environment: Environment::default(),
-            metrics: metrics_at(&kept.everywhere),
-            tick_ns: None,
-            left_out: Vec::new(),
-        };
+        let extent = Extent::of(&blocks);
+        let benchmarks: Vec<&RecordedBenchmark> = self.benchmarks.iter().collect();
+        let header = header(
+            self.paired,
+            &benchmarks,
+            &ids,
+            extent,
+            &metrics,
+            kept,
+            given,
+        );
         let sound = header.plan.validate();
         sound.map_err(|error| FormatError::whole(file, error))?;
         let mut run = Run::new(header);
@@ -244,44 +253,6 @@ impl Recording {
         self.benchmarks[block.benchmark].missing_from(present)
     }
 
-    /// The plan a recording would have had: one look, at all of it.
-    fn plan(
-        &self,
-        ids: &[Vec<ContenderId>],
-        blocks: &[RecordedBlock<'_>],
-        given: &RecordingPlan,
-    ) -> Plan {
-        let mut blocks_of = HashMap::new();
-        for block in blocks {
-            *blocks_of
-                .entry((block.benchmark, block.replicate))
-                .or_insert(0) += 1;
-        }
-        let mut replicates = vec![0; self.benchmarks.len()];
-        for (benchmark, _) in blocks_of.keys() {
-            replicates[*benchmark] += 1;
-        }
-        let planned = self.benchmarks.iter().zip(ids);
-        Plan {
-            design: Design {
-                margin: given.margin,
-                alpha: given.alpha,
-                looks: Looks {
-                    at: vec![replicates.into_iter().max().unwrap_or(0)],
-                    levels: vec![given.alpha],
-                    weights: vec![1.0],
-                },
-                blocks_per_replicate: blocks_of.into_values().max().unwrap_or(0),
-                judged: given.judged.clone(),
-                ..Design::default()
-            },
-            seed: 0,
-            benchmarks: planned
-                .map(|(recorded, ids)| recorded.planned(ids))
-                .collect(),
-        }
-    }
-
     /// A block as the model takes it, with the values that are kept.
     fn record(&self, block: &RecordedBlock<'_>, ids: &[ContenderId], kept: &Kept) -> BlockRecord {
         let sample = |row: &u32| {
@@ -307,6 +278,82 @@ impl Recording {
             elapsed_ns: 0,
             samples: block.rows.iter().map(sample).collect(),
             values: block.rows.iter().flat_map(values).collect(),
+        }
+    }
+}
+
+/// The header of a recording, with the plan it would have had: one look, at all of it.
+pub(super) fn header(
+    paired: bool,
+    benchmarks: &[&RecordedBenchmark],
+    ids: &[Vec<ContenderId>],
+    extent: Extent,
+    metrics: &[Metric],
+    kept: &Kept,
+    given: &RecordingPlan,
+) -> RunHeader {
+    let metrics_at = |places: &[usize]| -> Vec<Metric> {
+        places.iter().map(|place| metrics[*place].clone()).collect()
+    };
+    let planned = benchmarks.iter().zip(ids).zip(&kept.counters);
+    let planned = planned.map(|((recorded, ids), counters)| Benchmark {
+        counters: metrics_at(counters),
+        ..recorded.planned(ids)
+    });
+    RunHeader {
+        command: Vec::new(),
+        tool_version: String::new(),
+        started_at: None,
+        origin: if paired {
+            Origin::PairedRecording
+        } else {
+            Origin::UnpairedRecording
+        },
+        plan: Plan {
+            design: Design {
+                margin: given.margin,
+                alpha: given.alpha,
+                looks: Looks {
+                    at: vec![extent.replicates],
+                    levels: vec![given.alpha],
+                    weights: vec![1.0],
+                },
+                blocks_per_replicate: extent.blocks,
+                judged: given.judged.clone().as_in(metrics),
+                ..Design::default()
+            },
+            seed: 0,
+            benchmarks: planned.collect(),
+        },
+        environment: Environment::default(),
+        metrics: metrics_at(&kept.everywhere),
+        tick_ns: None,
+        left_out: Vec::new(),
+    }
+}
+
+/// The most replicates of a benchmark, and the most blocks of a replicate.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Extent {
+    pub(super) replicates: u32,
+    pub(super) blocks: u32,
+}
+
+impl Extent {
+    fn of(blocks: &[RecordedBlock<'_>]) -> Self {
+        let mut blocks_of = HashMap::new();
+        for block in blocks {
+            *blocks_of
+                .entry((block.benchmark, block.replicate))
+                .or_insert(0) += 1;
+        }
+        let mut replicates = HashMap::new();
+        for (benchmark, _) in blocks_of.keys() {
+            *replicates.entry(*benchmark).or_insert(0) += 1;
+        }
+        Extent {
+            replicates: replicates.into_values().max().unwrap_or(0),
+            blocks: blocks_of.into_values().max().unwrap_or(0),
         }
     }
 }
@@ -372,6 +419,13 @@ impl RecordedBenchmark {
                 Ok(index)
             }
         }
+    }
+
+    /// Names and roles, by order of appearance.
+    pub(super) fn contenders(&self) -> impl Iterator<Item = (&str, Option<Role>)> {
+        self.contenders
+            .iter()
+            .map(|one| (one.name.as_str(), one.role))
     }
 
     /// The contender all others are compared against, by order of appearance.

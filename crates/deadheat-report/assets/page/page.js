@@ -1,12 +1,12 @@
 // What happens when one clicks: light and dark, sorting, filters, and the one
-// benchmark that is open.
+// benchmark that is open. Runs when the first benchmark is there, whose charts
+// need not wait for the others.
 "use strict";
 
 (() => {
   const root = document.documentElement;
   const byId = (id) => document.getElementById(id);
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
-  root.classList.add("js");
 
   // Light, dark, or as the reader's system has it.
   const themes = ["automatic", "light", "dark"];
@@ -102,14 +102,14 @@
   });
 
   // Benchmarks: one is open.
-  const sections = all("section.benchmark");
+  const several = new Set(rows.map((row) => row.dataset.index).filter(Boolean)).size > 1;
   let open = null;
   const rowOf = (index) => rows.find((row) => row.dataset.index === index);
   const fill = (section) => {
     const [text, place] = section.querySelectorAll(".body");
     if (place.childElementCount) return drawing.watch(section);
     place.innerHTML = text.textContent;
-    if (sections.length > 1) {
+    if (several) {
       const bar = document.createElement("nav");
       bar.className = "near";
       bar.setAttribute("aria-label", "Other benchmarks");
@@ -141,16 +141,16 @@
     rows.filter((row) => row.dataset.index === section.dataset.index).forEach((row) => row.classList.add("chosen"));
     near();
   };
-  sections.forEach((section) => {
+  const closes = (section) => {
     section.querySelector("details").addEventListener("toggle", (event) => {
       if (event.target.open) return;
-      if (open === section && sections.length > 1) {
+      if (open === section && several) {
         show(null);
         history.replaceState(null, "", location.pathname + location.search);
         rowOf(section.dataset.index)?.querySelector("a")?.focus();
       }
     });
-  });
+  };
 
   // The benchmarks before and after the open one, as the overview has them.
   const neighbour = (step) => {
@@ -166,10 +166,10 @@
     });
   };
 
+  const named = () => /^#b\d+/.exec(location.hash)?.[0].slice(1);
   const follow = () => {
-    const named = /^#b(\d+)(?:-\d+)?$/.exec(location.hash);
-    if (!named) return;
-    const section = byId(`b${named[1]}`);
+    if (!/^#b(\d+)(?:-\d+)?$/.test(location.hash)) return;
+    const section = byId(named());
     if (!section) return;
     show(section);
     (document.querySelector(location.hash) ?? section).scrollIntoView();
@@ -201,8 +201,8 @@
   });
 
   // The command that runs the race again.
-  const copy = byId("copy");
-  if (copy && navigator.clipboard) {
+  const copies = (copy) => {
+    if (!copy || !navigator.clipboard) return;
     copy.hidden = false;
     copy.addEventListener("click", async () => {
       try {
@@ -214,9 +214,19 @@
       }
       setTimeout(() => (copy.textContent = "Copy"), 2000);
     });
-  }
+  };
 
   dress();
-  if (sections.length) show(sections[0]);
+  // A benchmark that the address names may be yet to come.
+  const first = document.querySelector("section.benchmark");
+  const waits = several && named() && !byId(named());
+  if (first && !waits) show(first);
   follow();
+  addEventListener("DOMContentLoaded", () => {
+    all("section.benchmark").forEach(closes);
+    copies(byId("copy"));
+    if (!waits) return;
+    if (!open) show(first);
+    follow();
+  });
 })();

@@ -3,16 +3,56 @@
 "use strict";
 
 const scales = (() => {
-  // Columns, as the page packs them.
-  const numbers = (column) => (column ? column.split(" ").map(Number) : []);
+  // Columns, as the page packs them: numbers of one to three digits of base 90,
+  // of which the first tells how many there are, and seldom more.
+  const signs = " !#$%'()*+,-./0123456789:;=?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz{|}~";
+  const digit = new Uint8Array(128);
+  [...signs].forEach((sign, value) => (digit[sign.charCodeAt(0)] = value));
+  const integers = (text, at = 0) => {
+    const found = [];
+    const next = () => digit[text.charCodeAt(at++)];
+    while (at < text.length) {
+      const first = next();
+      if (first < 45) found.push(first);
+      else if (first < 85) found.push(45 + (first - 45) * 90 + next());
+      else if (first < 89) found.push(3645 + ((first - 85) * 90 + next()) * 90 + next());
+      else {
+        let number = 0;
+        for (let left = next(); left > 0; left -= 1) number = number * 90 + next();
+        found.push(number);
+      }
+    }
+    return found;
+  };
+  // Even is up, odd is down.
+  const steps = (number) => (number % 2 ? -(number + 1) / 2 : number / 2);
+  // Values as steps from the middle: each by itself, by how far it lies above the
+  // one before, or by how much more it rises.
   const unpacked = (column) => {
-    const [middle, step, ...steps] = numbers(column);
-    return steps.map((count) => middle + count * step);
+    const [head, middle, mark, step] = /^([^ /~]*)([ /~])([^ /~]*)[ /~]/.exec(column);
+    let [last, rise, begun] = [0, 0, false];
+    return integers(column, head.length).map((number) => {
+      if (mark === "/" && begun) last += number;
+      else if (mark === "~") last += rise += steps(number);
+      else last = steps(number);
+      begun = true;
+      return Number(middle) + last * Number(step);
+    });
   };
+  // Whole numbers by how much more each rises than the one before; behind a
+  // zero stands how many more there are.
   const risen = (column) => {
-    let last = 0;
-    return numbers(column).map((step) => (last += step));
+    const numbers = integers(column);
+    const found = [];
+    let [last, rise] = [0, 0];
+    for (let at = 0; at < numbers.length; at += 1) {
+      rise += steps(numbers[at]);
+      let left = numbers[at] ? 1 : 1 + numbers[(at += 1)];
+      for (; left > 0; left -= 1) found.push((last += rise));
+    }
+    return found;
   };
+  const bits = (column) => [...column].flatMap((sign) => [1, 2, 4, 8, 16, 32].map((bit) => Boolean(digit[sign.charCodeAt(0)] & bit)));
   const percent = (theta) => Math.expm1(theta) * 100;
 
   const digits = (value) => {
@@ -73,5 +113,5 @@ const scales = (() => {
     return { type: "group", children };
   };
 
-  return { unpacked, risen, percent, digits, change, bulk, whole, axis, evidence, quantity, measured, scaled, sides, colours, bar };
+  return { unpacked, risen, integers, bits, percent, digits, change, bulk, whole, axis, evidence, quantity, measured, scaled, sides, colours, bar };
 })();

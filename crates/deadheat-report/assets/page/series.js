@@ -3,7 +3,7 @@
 "use strict";
 
 const series = (() => {
-  const { unpacked, risen, percent, change, bulk, axis, evidence, quantity, scaled, bar } = scales;
+  const { unpacked, risen, bits, percent, change, bulk, axis, evidence, quantity, scaled, bar } = scales;
 
   // The margin and the interval as bands, zero and the estimate as lines.
   const bands = (data, look, withInterval = true) => {
@@ -39,6 +39,7 @@ const series = (() => {
     const position = risen(series.position);
     const replicate = risen(series.replicate);
     const block = risen(series.block);
+    const first = bits(series.order);
     const effect = unpacked(series.effect).map(percent);
     const marked = new Map(series.marked.map(([index, ...rest]) => [index, rest]));
     const groups = { plain: [], kept: [], dropped: [] };
@@ -51,7 +52,7 @@ const series = (() => {
       const mark = marked.get(index);
       const lines = [`<b>${change(effect[index])}</b>`];
       lines.push(`replicate ${replicate[index] + 1}, block ${block[index] + 1}`);
-      lines.push(series.order[index] === "1" ? "the baseline ran first" : "the candidate ran first");
+      lines.push(first[index] ? "the baseline ran first" : "the candidate ran first");
       if (mark) {
         if (mark[0]) lines.push(`the baseline was ${evidence(mark[0])}`);
         if (mark[1]) lines.push(`the candidate was ${evidence(mark[1])}`);
@@ -154,7 +155,7 @@ const series = (() => {
           return [
             replicate[index] + 1,
             block[index] + 1,
-            series.order[index] === "1" ? "baseline" : "candidate",
+            first[index] ? "baseline" : "candidate",
             change(value),
             told.filter(Boolean).join(", "),
           ];
@@ -173,8 +174,8 @@ const series = (() => {
       apart[0].window[0] < apart[1].window[1] && apart[1].window[0] < apart[0].window[1];
     const both = axis("", baseline.concat(candidate), show);
     const [across, up] = overlap ? [both, both] : apart;
-    const order = data.pairs.order;
-    const side = (sign) => baseline.flatMap((x, index) => (order[index] === sign ? [[x, candidate[index]]] : []));
+    const first = bits(data.pairs.order);
+    const side = (baselineFirst) => baseline.flatMap((x, index) => (first[index] === baselineFirst ? [[x, candidate[index]]] : []));
     const tooltip = {
       formatter: ({ data: [x, y], seriesName }) =>
         `<b>${change((y / x - 1) * 100)}</b><br>baseline ${show(x)}<br>candidate ${show(y)}<br>${seriesName}`,
@@ -194,8 +195,8 @@ const series = (() => {
           itemStyle: { color: look.quiet },
           data: both.whole.map((end) => [end, end]),
         },
-        { key: "baseline first", name: "baseline first (AB)", type: "scatter", symbol: "circle", symbolSize: size, itemStyle: { color: look.first, opacity }, data: side("1"), tooltip },
-        { key: "candidate first", name: "candidate first (BA)", type: "scatter", symbol: "triangle", symbolSize: size + 1, itemStyle: { color: look.second, opacity }, data: side("0"), tooltip },
+        { key: "baseline first", name: "baseline first (AB)", type: "scatter", symbol: "circle", symbolSize: size, itemStyle: { color: look.first, opacity }, data: side(true), tooltip },
+        { key: "candidate first", name: "candidate first (BA)", type: "scatter", symbol: "triangle", symbolSize: size + 1, itemStyle: { color: look.second, opacity }, data: side(false), tooltip },
       ],
       keys: [
         { name: "baseline first", color: look.first },
@@ -205,7 +206,7 @@ const series = (() => {
       points: [candidate, baseline],
       rows: {
         header: ["first", "baseline", "candidate"],
-        rows: baseline.map((x, index) => [order[index] === "1" ? "baseline" : "candidate", show(x), show(candidate[index])]),
+        rows: baseline.map((x, index) => [first[index] ? "baseline" : "candidate", show(x), show(candidate[index])]),
       },
     };
   };

@@ -3,7 +3,7 @@
 "use strict";
 
 const shapes = (() => {
-  const { unpacked, risen, digits, whole, axis, quantity, measured, scaled, sides, colours } = scales;
+  const { unpacked, integers, digits, whole, axis, quantity, measured, scaled, sides, colours } = scales;
 
   const histogram = (data, look) => {
     const edges = scaled(data, data.edges);
@@ -19,7 +19,7 @@ const shapes = (() => {
     };
     data.distributions.forEach((side, index) => {
       const color = colours(look)[index];
-      const counts = risen(side.counts);
+      const counts = integers(side.counts);
       known(sides[index], { color, shape: "square" });
       counts.forEach((count, bin) => rows[bin]?.push(count));
       tall(counts);
@@ -58,7 +58,10 @@ const shapes = (() => {
     });
     data.distributions.forEach((side, index) => {
       const color = colours(look)[index];
-      for (const [family, x, y] of side.curves) {
+      let places = [];
+      for (const [family, y, x] of side.curves) {
+        // Told where they differ from those of the curve before.
+        if (x !== undefined) places = scaled(data, x);
         const name = family === "gumbel" ? "Gumbel fit" : `${family} fit`;
         known(name, { color: look.quiet, shape: "line", dash: dashes[family] });
         const expected = unpacked(y);
@@ -70,7 +73,7 @@ const shapes = (() => {
           silent: true,
           lineStyle: { color, width: 1.6, type: dashes[family] ?? "dashed" },
           itemStyle: { color },
-          data: scaled(data, x).map((value, at) => [value, expected[at]]),
+          data: places.map((value, at) => [value, expected[at]]),
         });
       }
     });

@@ -72,6 +72,14 @@ pub(super) struct InScript<'a, W: ?Sized>(pub(super) &'a mut W);
 
 impl<W: Write + ?Sized> Write for InScript<'_, W> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
+        // The columns of numbers, which are nearly all of it, have no such sign by design.
+        let bytes = text.as_bytes();
+        if ![b'<', b'>', b'&', 0xe2]
+            .iter()
+            .any(|sign| bytes.contains(sign))
+        {
+            return self.0.write_str(text);
+        }
         let mut rest = text;
         let hurts = |c: char| matches!(c, '<' | '>' | '&' | '\u{2028}' | '\u{2029}');
         while let Some(at) = rest.find(hurts) {

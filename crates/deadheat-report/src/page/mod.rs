@@ -4,6 +4,7 @@ mod axis;
 #[cfg(feature = "commands")]
 mod bisect;
 mod charts;
+mod columns;
 mod data;
 #[cfg(feature = "commands")]
 mod history;

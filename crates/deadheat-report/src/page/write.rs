@@ -2,6 +2,7 @@
 //! the run.
 
 use std::fmt::{self, Write};
+use std::thread;
 
 use deadheat_model::{Analysis, Comparison, RunHeader};
 
@@ -28,25 +29,30 @@ struct Script {
     hash: &'static str,
 }
 
-/// The scripts in the order they run; each needs those before it. A test holds
+/// The scripts in the order they run, the first of them before there is anything to see; each needs
+/// those before it. A test holds
 /// the hashes to the files and says the new one when a file was changed: worked
 /// out here, they would cost everybody who races functions a crate.
-const SCRIPTS: [Script; 6] = [
+const SCRIPTS: [Script; 7] = [
+    Script {
+        text: include_str!("../../assets/page/begin.js"),
+        hash: "sha256-tUcVXYORdB1pHXfbTM+q0aphDEYrb5DORdqPgqsK7N0=",
+    },
     Script {
         text: include_str!("../../assets/page/charts.min.js"),
         hash: "sha256-grDnjdNyR3kwocp/dDDaoJ+W0H8jGvWZ6uhuO8M8+zw=",
     },
     Script {
         text: include_str!("../../assets/page/scales.js"),
-        hash: "sha256-MDHPIK+dK/lPJJqN5zSlb2M/KwNV+bxZ7AH2WD/yniw=",
+        hash: "sha256-IBKnLw6OZg4WUt+XNrWl8fFtOX8w0UmSqwAFQS8WRXk=",
     },
     Script {
         text: include_str!("../../assets/page/series.js"),
-        hash: "sha256-cbeFp6AtywT4Iz+UzRVghDkN2mgmVMZUYxolxpeasV8=",
+        hash: "sha256-k8SQvp0NpkNQwh7uEstm/dqfFL4DexrR16ySYLBioeU=",
     },
     Script {
         text: include_str!("../../assets/page/shapes.js"),
-        hash: "sha256-iDilPxii6pee5AdJmKlVfCwvK8XK1ntys4nxS+pFTWs=",
+        hash: "sha256-4HwIIuO/lMEk0EnUZwl7OUSZdNDuqS3yW724qcvpRxE=",
     },
     Script {
         text: include_str!("../../assets/page/drawing.js"),
@@ -54,7 +60,7 @@ const SCRIPTS: [Script; 6] = [
     },
     Script {
         text: include_str!("../../assets/page/page.js"),
-        hash: "sha256-Bp/Wk6LIPeDk9sSeLT+jPZl/1jMgNDSaGdzIcTuK1C0=",
+        hash: "sha256-ux1ZqzbN/FwJNUOGW9VfkIPCOSF0jSC8fDHrb3DdO54=",
     },
 ];
 
@@ -93,28 +99,77 @@ pub fn write_page(out: &mut dyn Write, analysis: &Analysis, header: &RunHeader) 
     overview::write(out, &run, &titles.collect::<Vec<_>>())?;
     remarks(out, &run, &shared)?;
     if !run.groups.is_empty() {
-        out.write_str("<div class=\"benchmarks\"><h2 class=\"unseen\">Benchmarks</h2>\n")?;
+        out.write_str(
+            "<div class=\"benchmarks\"><h2 class=\"unseen\" id=\"benchmarks\">Benchmarks</h2>\n",
+        )?;
         let mut first = 0;
+        let mut sections = Vec::with_capacity(run.groups.len());
         for (index, (group, own)) in run.groups.iter().zip(own).enumerate() {
-            let section = Section {
+            sections.push(Section {
                 run: &run,
                 index,
                 first,
                 group,
-            };
-            section.write(out, own, &shared)?;
+                own,
+                shared: &shared,
+            });
             first += group.len();
         }
+        // One need not wait for the last to see the charts of the first.
+        let (first, others) = sections.split_at(1);
+        in_order(out, first, Section::write)?;
+        scripts(out)?;
+        in_order(out, others, Section::write)?;
         out.write_str("</div>")?;
     }
     out.write_str("</main>\n")?;
     foot(out, analysis, header)?;
-    for script in SCRIPTS {
-        writeln!(out, "<script>{}</script>", script.text)?;
+    if run.groups.is_empty() {
+        scripts(out)?;
     }
     out.write_str("</body>\n</html>\n")
 }
 
+/// All scripts but that of the head.
+fn scripts(out: &mut dyn Write) -> fmt::Result {
+    let mut scripts = SCRIPTS[1..].iter();
+    scripts.try_for_each(|script| writeln!(out, "<script>{}</script>", script.text))
+}
+
+/// Parts that are made at a time: as many as take a few hundred kilobytes.
+const AT_ONCE: usize = 32;
+
+/// Writes the parts one after the other, each core making some of them.
+fn in_order<T: Sync>(
+    out: &mut dyn Write,
+    parts: &[T],
+    write: fn(&T, &mut dyn Write) -> fmt::Result,
+) -> fmt::Result {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let made = |parts: &[T]| {
+        let mut text = String::new();
+        let written = parts.iter().try_for_each(|part| write(part, &mut text));
+        written.map(|()| text)
+    };
+    for parts in parts.chunks(AT_ONCE) {
+        let mut shares = parts.chunks(parts.len().div_ceil(cores));
+        let mine = shares.next().unwrap_or_default();
+        thread::scope(|scope| {
+            let others: Vec<_> = shares
+                .map(|parts| scope.spawn(move || made(parts)))
+                .collect();
+            out.write_str(&made(mine)?)?;
+            others.into_iter().try_for_each(|other| match other.join() {
+                Ok(text) => out.write_str(&text?),
+                Err(panic) => std::panic::resume_unwind(panic),
+            })
+        })?;
+    }
+    Ok(())
+}
+
+/// The head of the page. A browser shows nothing before the overview is there: to lay out five
+/// hundred rows as they came took it three times as long.
 fn begin(out: &mut dyn Write, analysis: &Analysis) -> fmt::Result {
     write!(
         out,
@@ -124,11 +179,17 @@ fn begin(out: &mut dyn Write, analysis: &Analysis) -> fmt::Result {
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <meta name=\"generator\" content=\"deadheat {}\">\n\
-         <title>{} · deadheat</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
+         <title>{} · deadheat</title>\n<style>{STYLE}</style>\n{}<script>{}</script>\n</head>\n<body>\n\
          <a class=\"skip\" href=\"#overview\">To the overview</a>\n",
         sources(),
         Attribute(&analysis.tool_version),
-        Attribute(title(analysis))
+        Attribute(title(analysis)),
+        if analysis.comparisons.is_empty() {
+            ""
+        } else {
+            "<link rel=\"expect\" href=\"#benchmarks\" blocking=\"render\">\n"
+        },
+        SCRIPTS[0].text,
     )
 }
 
@@ -232,10 +293,13 @@ struct Section<'s, 'a> {
     /// The number of its first comparison.
     first: usize,
     group: &'a [Comparison],
+    /// Remarks on it alone, and those that hold for others, too.
+    own: Vec<Note>,
+    shared: &'s [Note],
 }
 
 impl Section<'_, '_> {
-    fn write(&self, out: &mut dyn Write, own: Vec<Note>, shared: &[Note]) -> fmt::Result {
+    fn write(&self, out: &mut dyn Write) -> fmt::Result {
         let (index, group) = (self.index, self.group);
         write!(
             out,
@@ -255,7 +319,7 @@ impl Section<'_, '_> {
         // With scripts a browser keeps this as text until it is opened, so that
         // hundreds of benchmarks cost nothing; without, it is simply there.
         out.write_str("<noscript class=\"body\">")?;
-        self.body(out, own, shared)?;
+        self.body(out)?;
         out.write_str("</noscript><div class=\"body\"></div>")?;
         let labels = labels(&suite::names(group), NAME, GLYPHS);
         for (at, comparison) in group.iter().enumerate() {
@@ -274,7 +338,7 @@ impl Section<'_, '_> {
         out.write_str("</details></section>\n")
     }
 
-    fn body(&self, out: &mut dyn Write, own: Vec<Note>, shared: &[Note]) -> fmt::Result {
+    fn body(&self, out: &mut dyn Write) -> fmt::Result {
         let (run, group) = (self.run, self.group);
         let labels = run.labels(group);
         let mut verdicts = run.verdicts(group, false);
@@ -295,7 +359,7 @@ impl Section<'_, '_> {
         let known: Vec<Note> = run
             .notes(group)
             .into_iter()
-            .filter(|note| shared.contains(note))
+            .filter(|note| self.shared.contains(note))
             .collect();
         let summary = counted(
             known.len() as u64,
@@ -304,7 +368,7 @@ impl Section<'_, '_> {
         );
         let known = Block::notes(known).map(|notes| Block::of(Content::Fold(summary, vec![notes])));
         let contenders = Block::table(run.contenders(group));
-        let blocks = Block::notes(own)
+        let blocks = Block::notes(self.own.clone())
             .into_iter()
             .chain(known)
             .chain([contenders]);

@@ -14,6 +14,8 @@ mod pytest_benchmark;
 mod read;
 mod rows;
 
+pub(super) use read::begins_a_table;
+
 pub use criterion::{files_in, read_criterion, read_criterion_set};
 pub use read::{
     Recording, SavedFormat, read_recording, read_results, read_results_from, saved_format,

@@ -101,7 +101,7 @@ pub fn read_recording(
 
 /// Returns true where the first line is that of a table for certain: a comma may also
 /// stand in the first line of Go's text, whose benchmarks come later.
-fn begins_a_table(beginning: &[u8]) -> bool {
+pub(in crate::import) fn begins_a_table(beginning: &[u8]) -> bool {
     let mut lines = beginning.split(|byte| *byte == b'\n');
     let first = lines.next().unwrap_or_default();
     let column = b"contender";

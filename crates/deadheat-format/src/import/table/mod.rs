@@ -1,0 +1,7 @@
+//! Tidy CSV whose rows stand in their order, held in little room.
+
+mod held;
+mod reading;
+mod rows;
+
+pub use held::RecordedTable;
