@@ -12,9 +12,10 @@ use deadheat_model::{
 use deadheat_stats::rank::signed_ranks;
 use deadheat_stats::summary::{mean, median_of_sorted};
 use deadheat_stats::{
-    Centred, Clusters, Floor, Histogram, TTest, TwoSamples, best_fits_of, clamped_components,
-    count_signs, mean_over_min, opposite_peaks, pooled_huber, shapiro_wilk, shift_with_interval,
-    signed_rank_asymptotic_p, signed_rank_exact_p, student_of, student_paired, welch_of,
+    Averaged, Centred, Clusters, Floor, Histogram, TTest, TwoSamples, best_fits_of,
+    clamped_components, count_signs, mean_over_min, opposite_peaks, pooled_huber, shapiro_wilk,
+    shift_with_interval, signed_rank_asymptotic_p, signed_rank_exact_p, student_of, student_paired,
+    welch_of,
 };
 
 use crate::distribution::Sorted;
@@ -180,7 +181,7 @@ fn samples_apart(
     let (first, second) = (&baseline.logs, &candidate.logs);
     figures.shift = shift_with_interval(first, second, level)
         .map(|(shift, interval)| change(shift, interval, level));
-    if let (Some(first), Some(second)) = (&baseline.centred_logs, &candidate.centred_logs) {
+    if let (Some(first), Some(second)) = (&baseline.averaged_logs, &candidate.averaged_logs) {
         figures.welch = welch_of(first, second).map(|found| t_tested(found, level));
         figures.student = student_of(first, second).map(|found| t_tested(found, level));
     }
@@ -367,8 +368,8 @@ pub(super) struct SideData {
     pub(super) values: Vec<f64>,
     /// Ascending; empty where zeros forbid logarithms.
     pub(super) logs: Vec<f64>,
-    /// `None` where there are none.
-    centred_logs: Option<Centred>,
+    /// `None` where there are fewer than two.
+    averaged_logs: Option<Averaged>,
     /// The figures that are shown.
     pub(super) figures: SideFigures,
 }
@@ -416,7 +417,7 @@ impl SideData {
         SideData {
             values,
             logs,
-            centred_logs,
+            averaged_logs: centred_logs.as_ref().and_then(Averaged::of),
             figures,
         }
     }

@@ -117,7 +117,9 @@ pub use shape::{
 pub use shapiro_wilk::{ShapiroWilk, shapiro_wilk};
 pub use signflip::sign_flip_p;
 pub use summary::Centred;
-pub use t_tests::{TTest, ZTest, student, student_of, student_paired, welch, welch_of, z_test};
+pub use t_tests::{
+    Averaged, TTest, ZTest, student, student_of, student_paired, welch, welch_of, z_test,
+};
 #[cfg(feature = "secondary")]
 pub use two_samples::TwoSamples;
 pub use verdict::{Call, call};

@@ -75,7 +75,7 @@ impl TwoSamples {
         let (n, m) = (self.n as i64, self.m as i64);
         let mut ahead = 0;
         self.groups.windows(2).map(move |pair| {
-            ahead += pair[0].first as i64 * m - pair[0].second as i64 * n;
+            ahead += i64::from(pair[0].first) * m - i64::from(pair[0].second) * n;
             (pair[1].value - pair[0].value, ahead.abs())
         })
     }
@@ -234,16 +234,14 @@ pub fn sigma_distances(values: &[f64]) -> Option<(f64, f64)> {
 impl Centred {
     /// See [`skewness`].
     pub fn skewness(&self) -> Option<f64> {
-        let n = self.count();
-        let (third, second) = (self.cubes() / n, self.squares() / n);
+        let [second, third, _] = self.powers.map(|sum| sum / self.count());
         self.has_spread()
             .then(|| finite(third / second.powf(1.5)))?
     }
 
     /// See [`excess_kurtosis`](fn@excess_kurtosis).
     pub fn excess_kurtosis(&self) -> Option<f64> {
-        let n = self.count();
-        let (fourth, second) = (self.fourth_powers() / n, self.squares() / n);
+        let [second, _, fourth] = self.powers.map(|sum| sum / self.count());
         self.has_spread()
             .then(|| finite(fourth / (second * second) - 3.0))?
     }

@@ -5,8 +5,6 @@
 //! too large to be a number. The order of the slice never matters beyond rounding, and negating
 //! every value negates every location and leaves every spread unchanged, to the last bit.
 
-use std::borrow::Cow;
-
 /// 1/Φ⁻¹(¾): makes the median absolute deviation of normal data estimate their standard deviation.
 pub const MAD_TO_SD: f64 = 1.482602218505602;
 
@@ -196,15 +194,6 @@ pub fn scaled_mad(values: &[f64]) -> Option<f64> {
     finite(MAD_TO_SD * median_in_place(&mut scratch)?)
 }
 
-/// The values in ascending order: themselves where they are already.
-pub(crate) fn in_order(values: &[f64]) -> Cow<'_, [f64]> {
-    if values.is_sorted_by(|a, b| a.total_cmp(b).is_le()) {
-        Cow::Borrowed(values)
-    } else {
-        Cow::Owned(ascending(values))
-    }
-}
-
 /// The values in ascending order.
 pub(crate) fn ascending(values: &[f64]) -> Vec<f64> {
     let mut sorted = values.to_vec();
@@ -234,7 +223,7 @@ pub struct Centred {
     pub(crate) deviations: Vec<f64>,
     /// Σ of their second, third and fourth powers: in one pass, as an addition waits for the one
     /// before it and three of them wait together.
-    powers: [f64; 3],
+    pub(crate) powers: [f64; 3],
 }
 
 impl Centred {
@@ -293,16 +282,6 @@ impl Centred {
     /// Σ of the squares of the deviations, in squares of the unit.
     pub(crate) fn squares(&self) -> f64 {
         self.powers[0]
-    }
-
-    /// Σ of their cubes.
-    pub(crate) fn cubes(&self) -> f64 {
-        self.powers[1]
-    }
-
-    /// Σ of their fourth powers.
-    pub(crate) fn fourth_powers(&self) -> f64 {
-        self.powers[2]
     }
 
     /// √(Σ(x − x̄)²/`divisor`), in the unit of the values; `None` when too large to represent.

@@ -70,12 +70,11 @@ impl TTest {
 /// values on a side, a value that is not finite, without any spread, or where a figure is too large
 /// to represent.
 pub fn welch(first: &[f64], second: &[f64]) -> Option<TTest> {
-    welch_of(&Centred::new(first)?, &Centred::new(second)?)
+    welch_of(&Averaged::new(first)?, &Averaged::new(second)?)
 }
 
-/// The same for those who know both samples from their means already.
-pub fn welch_of(first: &Centred, second: &Centred) -> Option<TTest> {
-    let (first, second) = (Side::of(first)?, Side::of(second)?);
+/// The same for those who know what it takes of both samples already.
+pub fn welch_of(first: &Averaged, second: &Averaged) -> Option<TTest> {
     let (e1, e2) = (first.error_of_mean(), second.error_of_mean());
     // In units of the larger, so that squares neither overflow nor vanish.
     let larger = e1.max(e2);
@@ -94,19 +93,18 @@ pub fn welch_of(first: &Centred, second: &Centred) -> Option<TTest> {
 /// s² = ((n₁ − 1)·s₁² + (n₂ − 1)·s₂²)/df, se = s·√(1/n₁ + 1/n₂), df = n₁ + n₂ − 2, as
 /// `scipy.stats.ttest_ind(second, first)`. `None` as for [`welch`].
 pub fn student(first: &[f64], second: &[f64]) -> Option<TTest> {
-    student_of(&Centred::new(first)?, &Centred::new(second)?)
+    student_of(&Averaged::new(first)?, &Averaged::new(second)?)
 }
 
-/// The same for those who know both samples from their means already.
-pub fn student_of(first: &Centred, second: &Centred) -> Option<TTest> {
-    let (first, second) = (Side::of(first)?, Side::of(second)?);
+/// The same for those who know what it takes of both samples already.
+pub fn student_of(first: &Averaged, second: &Averaged) -> Option<TTest> {
     let larger = first.sd.max(second.sd);
     if larger == 0.0 {
         return None;
     }
     let df = first.df() + second.df();
-    let squares = |side: &Side| side.df() * (side.sd / larger).powi(2);
-    let pooled = ((squares(&first) + squares(&second)) / df).sqrt();
+    let squares = |side: &Averaged| side.df() * (side.sd / larger).powi(2);
+    let pooled = ((squares(first) + squares(second)) / df).sqrt();
     let se = larger * pooled * (1.0 / first.n + 1.0 / second.n).sqrt();
     TTest::new(second.mean - first.mean, se, df)
 }
@@ -117,7 +115,7 @@ pub fn student_of(first: &Centred, second: &Centred) -> Option<TTest> {
 /// differences, one that is not finite, without any spread, or where a figure is too large to
 /// represent.
 pub fn student_paired(differences: &[f64]) -> Option<TTest> {
-    let side = Side::of(&Centred::new(differences)?)?;
+    let side = Averaged::new(differences)?;
     TTest::new(side.mean, side.error_of_mean(), side.df())
 }
 
@@ -144,14 +142,20 @@ pub fn z_test(differences: &[f64]) -> Option<ZTest> {
 }
 
 /// A sample of two values or more, as a t test needs it.
-struct Side {
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Averaged {
     n: f64,
     mean: f64,
     sd: f64,
 }
 
-impl Side {
-    fn of(centred: &Centred) -> Option<Self> {
+impl Averaged {
+    fn new(values: &[f64]) -> Option<Self> {
+        Self::of(&Centred::new(values)?)
+    }
+
+    /// `None` for fewer than two values, and where the spread is too large to represent.
+    pub fn of(centred: &Centred) -> Option<Self> {
         let n = centred.count();
         if n < 2.0 {
             return None;

@@ -3,7 +3,10 @@
 
 use std::borrow::Cow;
 
-use crate::summary::{all_finite, in_order};
+use crate::summary::{all_finite, ascending};
+
+/// The most values of a sample: so many against as many are pairs that 63 bits count.
+const MOST_VALUES: usize = 1 << 31;
 
 /// Two samples that are independent of each other, in order.
 #[derive(Debug, Clone)]
@@ -20,16 +23,16 @@ pub struct TwoSamples {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Group {
     pub(crate) value: f64,
-    pub(crate) first: usize,
-    pub(crate) second: usize,
+    pub(crate) first: u32,
+    pub(crate) second: u32,
 }
 
 impl TwoSamples {
     /// In O(n log n), and in O(n) for samples that ascend. `None` when one is empty, when a value is
-    /// not finite, or when they make more than 2⁶³ pairs.
+    /// not finite, or where there are more than 2³¹ of one.
     pub fn new(first: &[f64], second: &[f64]) -> Option<Self> {
         let (n, m) = (first.len(), second.len());
-        let countable = i64::try_from(n as u128 * m as u128).is_ok_and(|pairs| pairs > 0);
+        let countable = n.min(m) > 0 && n.max(m) <= MOST_VALUES;
         if !countable || !all_finite(first) || !all_finite(second) {
             return None;
         }
@@ -50,8 +53,8 @@ impl TwoSamples {
             }
             // Which of them is smaller is no branch: no processor would guess it.
             let (of_first, of_second) = (usize::from(a <= b), usize::from(b <= a));
-            groups[group].first += of_first;
-            groups[group].second += of_second;
+            groups[group].first += of_first as u32;
+            groups[group].second += of_second as u32;
             i += of_first;
             j += of_second;
         }
@@ -65,7 +68,7 @@ impl TwoSamples {
         let mut seen = 0;
         let mut lower = f64::NAN;
         for group in &self.groups {
-            seen += group.first + group.second;
+            seen += group.first as usize + group.second as usize;
             // An odd number has one in the middle; of an even one both are here, or one is.
             if seen > half {
                 let both = (self.n + self.m) % 2 == 1 || lower.is_nan();
@@ -80,6 +83,15 @@ impl TwoSamples {
             }
         }
         lower
+    }
+}
+
+/// The values in ascending order: themselves where they are already.
+fn in_order(values: &[f64]) -> Cow<'_, [f64]> {
+    if values.is_sorted_by(|a, b| a.total_cmp(b).is_le()) {
+        Cow::Borrowed(values)
+    } else {
+        Cow::Owned(ascending(values))
     }
 }
 
@@ -102,10 +114,11 @@ mod tests {
             prop_assert!(both.groups.is_sorted_by(|a, b| a.value < b.value));
             for group in &both.groups {
                 let count = |of: &[f64]| of.iter().filter(|value| **value == group.value).count();
-                prop_assert_eq!((count(&first), count(&second)), (group.first, group.second));
+                let counted = [group.first, group.second].map(|count| count as usize);
+                prop_assert_eq!([count(&first), count(&second)], counted);
             }
-            let sizes = both.groups.iter().fold((0, 0), |(n, m), g| (n + g.first, m + g.second));
-            prop_assert_eq!(sizes, (first.len(), second.len()));
+            let all: u32 = both.groups.iter().map(|g| g.first + g.second).sum();
+            prop_assert_eq!(all as usize, first.len() + second.len());
         }
 
         #[test]

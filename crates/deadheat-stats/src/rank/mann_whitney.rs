@@ -52,7 +52,8 @@ fn exact_p(samples: &TwoSamples, found: &RankSum) -> Option<f64> {
         let counts = count_untied(n, m, least as usize)?;
         2.0 * counts.into_iter().sum::<u128>() as f64
     } else {
-        let upwards = samples.groups.iter().map(|g| g.first + g.second);
+        let upwards = samples.groups.iter();
+        let upwards = upwards.map(|g| g.first as usize + g.second as usize);
         let downwards = upwards.clone().rev();
         // Both tails are those of the smaller sample, whichever came first: so exchanging them
         // changes no bit.
@@ -88,12 +89,12 @@ impl TwoSamples {
             n_second: 0,
         };
         for group in &self.groups {
-            let (a, b) = (group.first as f64, group.second as f64);
+            let (a, b) = (f64::from(group.first), f64::from(group.second));
             found.u_first += a * (found.n_second as f64 + 0.5 * b);
             found.u_second += b * (found.n_first as f64 + 0.5 * a);
             found.ties += (a + b).powi(3) - (a + b);
-            found.n_first += group.first;
-            found.n_second += group.second;
+            found.n_first += group.first as usize;
+            found.n_second += group.second as usize;
         }
         found
     }

@@ -2,7 +2,7 @@
 //! efficient as the mean and unmoved by a tail; Wilcoxon's signed-rank test (1945) and the interval
 //! that belongs to it; the sign test.
 
-use super::staircase::Staircase;
+use super::staircase::{MOST_COLUMNS, Staircase};
 use crate::dist::{binomial_two_sided_p, normal_cdf, normal_quantile};
 use crate::summary::{all_finite, ascending, middle};
 
@@ -20,7 +20,7 @@ pub fn hodges_lehmann(values: &[f64]) -> Option<f64> {
 
 /// As [`hodges_lehmann`], writing averages into a vector that the caller may use again.
 pub(crate) fn hodges_lehmann_with(values: &[f64], scratch: &mut Vec<f64>) -> Option<f64> {
-    if values.is_empty() || !all_finite(values) {
+    if !(1..=MOST_COLUMNS).contains(&values.len()) || !all_finite(values) {
         return None;
     }
     scratch.clear();
@@ -119,7 +119,7 @@ pub fn signed_rank_asymptotic_p(values: &[f64]) -> Option<f64> {
 /// the level is not in (0, 1), and when so few values cannot keep so strict a promise: n of them
 /// reach levels down to 2^(1−n).
 pub fn signed_rank_interval(values: &[f64], two_sided_level: f64) -> Option<(f64, f64)> {
-    if values.is_empty() || !all_finite(values) {
+    if !(1..=MOST_COLUMNS).contains(&values.len()) || !all_finite(values) {
         return None;
     }
     let n = values.len();
@@ -136,7 +136,7 @@ pub fn signed_rank_interval(values: &[f64], two_sided_level: f64) -> Option<(f64
 ///
 /// `None` as for an interval that does not exist.
 pub fn signed_rank_one_sided_p(values: &[f64]) -> Option<f64> {
-    if values.is_empty() || !all_finite(values) {
+    if !(1..=MOST_COLUMNS).contains(&values.len()) || !all_finite(values) {
         return None;
     }
     let n = values.len();

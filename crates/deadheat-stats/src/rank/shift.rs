@@ -2,7 +2,7 @@
 //! differences.
 
 use super::mann_whitney::{arrangements, count_untied};
-use super::staircase::Staircase;
+use super::staircase::{MOST_COLUMNS, Staircase};
 use crate::dist::normal_quantile;
 use crate::summary::{all_finite, ascending, finite};
 
@@ -111,7 +111,8 @@ struct Sorted {
 
 impl Sorted {
     fn of(first: &[f64], second: &[f64]) -> Option<Self> {
-        if first.is_empty() || second.is_empty() || !all_finite(first) || !all_finite(second) {
+        let countable = !first.is_empty() && (1..=MOST_COLUMNS).contains(&second.len());
+        if !countable || !all_finite(first) || !all_finite(second) {
             return None;
         }
         let (mut first, second) = (ascending(first), ascending(second));

@@ -8,6 +8,12 @@ const FEW: usize = 2_048;
 /// Columns that are looked at together; most rows end fewer than these before the row above.
 const FEW_COLUMNS: usize = 4;
 
+/// A place among the columns, or behind them, in half of the memory: every row has six of them.
+type Column = u32;
+
+/// No more columns can be told apart.
+pub(super) const MOST_COLUMNS: usize = Column::MAX as usize;
+
 /// A matrix of numbers made from pairs, whose rows and columns both ascend: entry (i, j) =
 /// `entry`(`rows[i]`, `columns[j]`).
 ///
@@ -17,7 +23,7 @@ const FEW_COLUMNS: usize = 4;
 pub(super) struct Staircase<'a, F> {
     /// In the order in which entries ascend.
     pub rows: &'a [f64],
-    /// In the order in which entries ascend.
+    /// In the order in which entries ascend, at most [`MOST_COLUMNS`].
     pub columns: &'a [f64],
     /// True if only the entries with j ≥ i count.
     pub triangular: bool,
@@ -128,7 +134,7 @@ impl<F: Fn(f64, f64) -> f64> Staircase<'_, F> {
         }
         scratch.clear();
         for (row, (&low, &high)) in open.low.iter().zip(&open.high).enumerate() {
-            let open = &self.columns[low..high];
+            let open = &self.columns[low as usize..high as usize];
             scratch.extend(open.iter().map(|&b| (self.entry)(self.rows[row], b)));
         }
         let rank = k - open.ruled_out;
@@ -192,7 +198,7 @@ impl<F: Fn(f64, f64) -> f64> Staircase<'_, F> {
         for (row, ends) in ends.enumerate() {
             end_below = self.end_of_row(row, end_below, |entry| entry < from);
             end_upto = self.end_of_row(row, end_upto, |entry| entry <= to);
-            (*ends.0, *ends.1) = (end_below, end_upto);
+            (*ends.0, *ends.1) = (end_below as Column, end_upto as Column);
             below += end_below - self.first(row);
             upto += end_upto - self.first(row);
         }
@@ -229,7 +235,7 @@ impl<F: Fn(f64, f64) -> f64> Staircase<'_, F> {
         sample.clear();
         let mut skip = step / 2;
         for (row, (&low, &high)) in open.low.iter().zip(&open.high).enumerate() {
-            let mut column = low + skip;
+            let (mut column, high) = (low as usize + skip, high as usize);
             while column < high {
                 sample.push(self.at(row, column));
                 column += step;
@@ -256,7 +262,10 @@ impl<F: Fn(f64, f64) -> f64> Staircase<'_, F> {
         let medians = open.low.iter().zip(&open.high).enumerate();
         let mut medians: Vec<(f64, usize)> = medians
             .filter(|(_, (low, high))| low < high)
-            .map(|(row, (low, high))| (self.at(row, low.midpoint(*high)), high - low))
+            .map(|(row, (low, high))| {
+                let middle = self.at(row, low.midpoint(*high) as usize);
+                (middle, (high - low) as usize)
+            })
             .collect();
         weighted_median(&mut medians)
     }
@@ -266,8 +275,8 @@ impl<F: Fn(f64, f64) -> f64> Staircase<'_, F> {
 #[derive(Clone)]
 struct Open {
     /// By row, the first column in question and the first behind it.
-    low: Vec<usize>,
-    high: Vec<usize>,
+    low: Vec<Column>,
+    high: Vec<Column>,
     /// Number of them.
     left: usize,
     /// Number of entries that come before them all.
@@ -279,16 +288,16 @@ struct Open {
 
 /// By row, the first columns behind the entries below a pivot and behind those up to another.
 struct Walks {
-    below: Vec<usize>,
-    upto: Vec<usize>,
+    below: Vec<Column>,
+    upto: Vec<Column>,
 }
 
 impl Open {
     fn all<F: Fn(f64, f64) -> f64>(stairs: &Staircase<F>) -> Self {
         let rows = stairs.rows.len();
         Self {
-            low: (0..rows).map(|row| stairs.first(row)).collect(),
-            high: vec![stairs.columns.len(); rows],
+            low: (0..rows).map(|row| stairs.first(row) as Column).collect(),
+            high: vec![stairs.columns.len() as Column; rows],
             left: stairs.entries(),
             ruled_out: 0,
             from: f64::NEG_INFINITY,
@@ -311,14 +320,14 @@ impl Open {
 }
 
 /// Ends no row before its beginning.
-fn lower_to(high: &mut [usize], ends: &[usize], low: &[usize]) {
+fn lower_to(high: &mut [Column], ends: &[Column], low: &[Column]) {
     for ((high, &end), &low) in high.iter_mut().zip(ends).zip(low) {
         *high = end.clamp(low, *high);
     }
 }
 
 /// Begins no row after its end.
-fn raise_to(low: &mut [usize], ends: &[usize], high: &[usize]) {
+fn raise_to(low: &mut [Column], ends: &[Column], high: &[Column]) {
     for ((low, &end), &high) in low.iter_mut().zip(ends).zip(high) {
         *low = end.clamp(*low, high);
     }
