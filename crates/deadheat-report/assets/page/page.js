@@ -166,6 +166,7 @@
     });
   };
 
+  let placed = null;
   const named = () => /^#b\d+/.exec(location.hash)?.[0].slice(1);
   const follow = () => {
     if (!/^#b(\d+)(?:-\d+)?$/.test(location.hash)) return;
@@ -174,6 +175,7 @@
     show(section);
     (document.querySelector(location.hash) ?? section).scrollIntoView();
     section.querySelector("summary").focus({ preventScroll: true });
+    placed = scrollY;
   };
   addEventListener("hashchange", follow);
   body.addEventListener("click", (event) => {
@@ -225,8 +227,8 @@
   addEventListener("DOMContentLoaded", () => {
     all("section.benchmark").forEach(closes);
     copies(byId("copy"));
-    if (!waits) return;
-    if (!open) show(first);
-    follow();
+    if (waits && !open) show(first);
+    // Below the benchmark there is more to scroll by now, if nobody has moved on.
+    if (waits || scrollY === placed) follow();
   });
 })();

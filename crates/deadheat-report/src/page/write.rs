@@ -60,7 +60,7 @@ const SCRIPTS: [Script; 7] = [
     },
     Script {
         text: include_str!("../../assets/page/page.js"),
-        hash: "sha256-ux1ZqzbN/FwJNUOGW9VfkIPCOSF0jSC8fDHrb3DdO54=",
+        hash: "sha256-vmtMLsH/Rt95WeOjeosXCKFMPPqq6eeBAYdXnWrVFYI=",
     },
 ];
 
