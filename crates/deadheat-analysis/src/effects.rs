@@ -220,6 +220,17 @@ impl Effects {
         self.metric.better()
     }
 
+    /// Makes room for the effects of so many blocks. Of 50,000 that are there from the start lists
+    /// that double would hold up to twice as many.
+    fn reserve(&mut self, blocks: usize) {
+        self.effects.reserve_exact(blocks);
+        self.flags.reserve_exact(blocks);
+        self.seen.reserve_exact(blocks);
+        if self.keep_diagnostics {
+            self.diagnostics.reserve_exact(blocks);
+        }
+    }
+
     /// Takes in the blocks it has not seen yet.
     pub(crate) fn extend(&mut self, samples: &Samples) {
         if let Some(control) = &mut self.control {
@@ -233,6 +244,9 @@ impl Effects {
         // Of counts most are like the one before, many are zero: a logarithm takes longer than a
         // look at the last one.
         let mut last = (1.0, 0.0);
+        if self.pool.is_none() && self.blocks_seen == 0 {
+            self.reserve(samples.blocks().len());
+        }
         for span in &samples.blocks()[self.blocks_seen..] {
             let values = &column[span.range()];
             let slots = &samples.samples()[span.range()];

@@ -51,7 +51,13 @@ pub(crate) struct Members {
 
 impl Members {
     pub(crate) fn of(samples: &Samples, contenders: usize) -> Self {
-        let mut of = vec![Vec::new(); contenders];
+        let mut counts = vec![0; contenders];
+        for sample in samples.samples() {
+            if let Some(count) = counts.get_mut(sample.contender.index()) {
+                *count += 1;
+            }
+        }
+        let mut of: Vec<Vec<u32>> = counts.into_iter().map(Vec::with_capacity).collect();
         for (index, sample) in samples.samples().iter().enumerate() {
             if let Some(list) = of.get_mut(sample.contender.index()) {
                 list.push(index as u32);
