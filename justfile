@@ -174,7 +174,7 @@ validate-paired-article *options:
 validate-log-normal *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin log_normal -- {{options}}
 
-# Whole programs from start to exit, beside those of an earlier commit (`--old ../before`, a worktree of it): some twenty minutes, after a build for handing out (hyperfine, lld); `just validate-speed --quick` only tries it
+# Whole programs from start to exit, beside those of an earlier commit (`--old ../before`, a worktree of it): some ten minutes (hyperfine, lld); `just validate-speed --quick` only tries it
 validate-speed *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin speed -- {{options}}
 

@@ -5,9 +5,8 @@
 //! cargo run --release --manifest-path validation/Cargo.toml --bin speed -- --old ../before
 //! ```
 //!
-//! Writes `docs/validation/speed.md`. Builds the programs of this checkout twice, as `cargo build
-//! --release` does and as they are handed out, and those of the other; then takes some twenty minutes on
-//! a machine that does nothing else. Ratios are raced by deadheat. With `--quick` all is tried in small
+//! Writes `docs/validation/speed.md`. Builds the programs of both checkouts as `cargo build --release`
+//! does, and then takes some ten minutes on a machine that does nothing else. Ratios are raced by deadheat. With `--quick` all is tried in small
 //! numbers and printed, and nothing is written; without `--old` nothing is said of what was before.
 
 use std::fmt::Write as _;
@@ -31,9 +30,9 @@ const BLOCKS: u32 = 25;
 /// Launches of `true` that are timed together.
 const LAUNCHES: usize = 202;
 
-/// The programs of a checkout, as one profile builds them.
+/// The programs of a checkout.
 struct Programs {
-    /// What the columns are called.
+    /// What their columns are called.
     name: &'static str,
     deadheat: PathBuf,
     /// The races of `docs/validation/functions.md`.
@@ -44,8 +43,7 @@ struct Programs {
 
 struct Setting {
     scratch: PathBuf,
-    /// As `cargo build --release` makes it, and as it is handed out.
-    new: [Programs; 2],
+    new: Programs,
     old: Option<Programs>,
     quick: bool,
 }
@@ -77,11 +75,8 @@ fn main() {
     fs::create_dir_all(&scratch).expect("a scratch folder");
     let facts = machine();
     let setting = Setting {
-        new: [
-            programs(root, "release", "release", &scratch),
-            programs(root, "dist", "handed out", &scratch),
-        ],
-        old: old.map(|old| programs(&old, "release", "before", &scratch)),
+        new: programs(root, "now", &scratch),
+        old: old.map(|old| programs(&old, "before", &scratch)),
         quick,
         scratch,
     };
@@ -125,15 +120,15 @@ fn asked() -> (Option<PathBuf>, bool) {
 }
 
 /// Builds what a checkout holds, and a package beside it.
-fn programs(root: &Path, profile: &str, name: &'static str, scratch: &Path) -> Programs {
+fn programs(root: &Path, name: &'static str, scratch: &Path) -> Programs {
     eprintln!("building what is called '{name}' ...");
-    let words = ["build", "--locked", "--profile", profile];
+    let words = ["build", "--locked", "--release"];
     let of_program = ["-p", "deadheat-cli", "--bin", "deadheat"];
     let all = ["-p", "deadheat-cli", "--bin", "cargo-deadheat"];
     built(root, &[&words[..], &all].concat());
     let deadheat = built(root, &[&words[..], &of_program].concat());
     let suite = ["build", "--release", "--locked", "--bin", "suite"];
-    let package = scratch.join(name.replace(' ', "-"));
+    let package = scratch.join(name);
     make_package(&package, root);
     Programs {
         name,
@@ -359,7 +354,7 @@ const TIDY: Row = Row {
 };
 
 fn page_of(programs: &Programs) -> String {
-    format!("{}.html", programs.name.replace(' ', "-"))
+    format!("{}.html", programs.name)
 }
 
 /// The section on what everything takes, and the ratio to what it took.
@@ -367,13 +362,12 @@ fn rows(setting: &Setting) -> Section {
     let mut section = Section {
         text: "## What is done\n\n\
              Whole programs, files in the page cache, output thrown away: the median of so many rounds in \
-             which the programs take turns, and the largest resident set. *Release* is what `cargo build \
-             --release` makes, *handed out* the profile `dist`, *before* the release build of an earlier \
-             commit. Races are of functions in processes of their own, built by `cargo bench`'s profile. \
-             The change is that from before to release as `deadheat run` calls it, with its 95 % \
+             which the programs take turns, and the largest resident set. *Now* and *before* are what `cargo \
+             build --release` makes of this and of an earlier commit. Races are of functions in processes of \
+             their own. The change is that from before to now as `deadheat run` calls it, with its 95 % \
              interval.\n\n\
-             | what | rounds | before | release | handed out | memory before | release | change |\n\
-             | --- | --- | --- | --- | --- | --- | --- | --- |\n"
+             | what | rounds | before | now | memory before | now | change |\n\
+             | --- | --- | --- | --- | --- | --- | --- |\n"
             .to_owned(),
         bars: Vec::new(),
     };
@@ -386,7 +380,7 @@ fn rows(setting: &Setting) -> Section {
 
 fn add_row(setting: &Setting, row: &Row, section: &mut Section) {
     let rounds = setting.count(row.rounds, 1);
-    let all: Vec<&Programs> = setting.old.iter().chain(&setting.new).collect();
+    let all: Vec<&Programs> = setting.old.iter().chain([&setting.new]).collect();
     let costs = taking_turns(setting, row, &all, rounds);
     let milliseconds = |costs: &[Cost]| {
         let each = costs.iter().map(|cost| cost.wall * 1e3);
@@ -396,7 +390,7 @@ fn add_row(setting: &Setting, row: &Row, section: &mut Section) {
         let each = costs.iter().map(|cost| cost.peak_mib);
         median(each) * f64::from(1 << 20) / 1e6
     };
-    let (before, now) = costs.split_at(costs.len() - 2);
+    let (now, before) = costs.split_last().expect("what is now");
     let of = |costs: Option<&Vec<Cost>>, of: &dyn Fn(&[Cost]) -> f64, unit: &str| {
         costs.map_or("–".to_owned(), |costs| {
             let value = of(costs);
@@ -409,16 +403,15 @@ fn add_row(setting: &Setting, row: &Row, section: &mut Section) {
     };
     let _ = writeln!(
         section.text,
-        "| {} | {rounds} | {} | {} | {} | {} | {} | {change} |",
+        "| {} | {rounds} | {} | {} | {} | {} | {change} |",
         row.what,
         of(before.first(), &milliseconds, "ms"),
-        of(now.first(), &milliseconds, "ms"),
-        of(now.last(), &milliseconds, "ms"),
+        of(Some(now), &milliseconds, "ms"),
         of(before.first(), &megabytes, "MB"),
-        of(now.first(), &megabytes, "MB"),
+        of(Some(now), &megabytes, "MB"),
     );
     if row.seconds.is_finite() {
-        let (measured, bar) = (milliseconds(&now[0]), row.seconds * 1e3);
+        let (measured, bar) = (milliseconds(now), row.seconds * 1e3);
         section
             .bars
             .push(Bar::at_most(row.what, measured, bar, 1, "ms"));
@@ -427,7 +420,7 @@ fn add_row(setting: &Setting, row: &Row, section: &mut Section) {
         let what = format!("{}: memory", row.what);
         section
             .bars
-            .push(Bar::at_most(what, megabytes(&now[0]), bar, 0, "MB"));
+            .push(Bar::at_most(what, megabytes(now), bar, 0, "MB"));
     }
 }
 
@@ -464,13 +457,13 @@ fn changed(setting: &Setting, row: &Row, old: &Programs) -> String {
             .map(|word| format!("'{}'", word.replace('\'', "'\\''")));
         quoted.collect::<Vec<_>>().join(" ")
     };
-    let mut command = Command::new(&setting.new[0].deadheat);
+    let mut command = Command::new(&setting.new.deadheat);
     command.args([
         "run", "--json", "-q", "-w", "1", "--margin", "2%", "--budget",
     ]);
-    command.arg(if setting.quick { "2s" } else { "40s" });
+    command.arg(if setting.quick { "2s" } else { "20s" });
     let output = command
-        .args(["--", &quoted(old), &quoted(&setting.new[0])])
+        .args(["--", &quoted(old), &quoted(&setting.new)])
         .current_dir(&setting.scratch)
         .output()
         .expect("deadheat");
@@ -490,7 +483,7 @@ fn size_of_page(setting: &Setting) -> Section {
         let page = fs::metadata(setting.scratch.join(page_of(programs)));
         page.expect("the page").len() as f64 / 1e6
     };
-    let (now, before) = (size(&setting.new[0]), setting.old.as_ref().map(size));
+    let (now, before) = (size(&setting.new), setting.old.as_ref().map(size));
     let before = before.map_or(String::new(), |mb| format!(", before {} MB", up(mb, 1)));
     Section {
         text: format!(
@@ -524,32 +517,26 @@ fn launches(setting: &Setting) -> Section {
         "40",
     ];
     let words = [&words[..], &["--", "true", "true"]].concat();
-    let mut ratios = [Vec::new(), Vec::new()];
+    let mut ratios = Vec::new();
+    let command = [vec![text(&setting.new.deadheat)], words].concat();
+    let command: Vec<String> = command.into_iter().map(str::to_owned).collect();
+    let command = within(&setting.scratch, &command);
+    let command: Vec<&str> = command.iter().map(String::as_str).collect();
     for _ in 0..setting.count(21, 2) {
         let peers = cost("hyperfine", &peer).wall;
-        for (programs, ratios) in setting.new.iter().zip(&mut ratios) {
-            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-            let command = [vec![text(&programs.deadheat).to_owned()], words].concat();
-            let command = within(&setting.scratch, &command);
-            let command: Vec<&str> = command.iter().map(String::as_str).collect();
-            ratios.push(cost(command[0], &command[1..]).wall / peers);
-        }
+        ratios.push(cost(command[0], &command[1..]).wall / peers);
     }
-    let of = |ratios: &Vec<f64>| median(ratios.iter().copied());
+    let rounds = ratios.len();
+    let ratio = median(ratios);
     let _ = writeln!(
         section.text,
         "`deadheat run true true` to 40 replicates beside `hyperfine -N true true`, {LAUNCHES} launches \
-         each, deadheat's with those that prime blocks: {} times as long by release, {} as handed out, \
-         medians of {} rounds in turns.\n",
-        up(of(&ratios[0]), 3),
-        up(of(&ratios[1]), 3),
-        ratios[0].len(),
+         each, deadheat's with those that prime blocks: {} times as long, median of {rounds} rounds in \
+         turns.\n",
+        up(ratio, 3),
     );
-    let handed_out = of(&ratios[1]);
-    let what = "a launch of `run true true`, as handed out / `hyperfine -N`";
-    section
-        .bars
-        .push(Bar::at_most(what, handed_out, 0.95, 3, ""));
+    let what = "a launch of `run true true` / one of `hyperfine -N`";
+    section.bars.push(Bar::at_most(what, ratio, 0.95, 3, ""));
     section
 }
 

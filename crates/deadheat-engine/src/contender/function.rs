@@ -125,8 +125,7 @@ impl<'a> FunctionContenders<'a> {
     /// Takes over the plan that the pilots led to.
     pub fn enter(&mut self, plan: &Plan) -> Result<(), EngineError> {
         // Whoever was started for pilots that did not come.
-        self.workers.ahead.clear();
-        self.workers.see_off();
+        self.workers.end_all();
         let layouts = plan
             .benchmarks
             .iter()
@@ -234,8 +233,7 @@ impl Contenders for FunctionContenders<'_> {
         if let Some(running) = self.running.take() {
             self.workers.dismiss(running.team);
         }
-        self.workers.see_off();
-        self.workers.ahead.clear();
+        self.workers.end_all();
         Ok(())
     }
 }
@@ -264,6 +262,7 @@ impl FunctionContenders<'_> {
         let Some(helper) = self.helper.clone() else {
             return Ok(Vec::new());
         };
+        self.workers.end_all();
         let programs = &self.workers.programs;
         let files: Vec<Option<Result<Executable, String>>> = programs
             .iter()
@@ -414,6 +413,9 @@ impl FunctionContenders<'_> {
             moment: Moment::WarmUp,
             place: place_of(first),
         };
+        if self.placements.concerns(benchmark) {
+            self.workers.see_off();
+        }
         // Before any of its processes is there to be disturbed.
         for contender in 0..layout.contenders.len() {
             let interrupts = self.workers.interrupts;

@@ -301,6 +301,12 @@ impl<'a> Workers<'a> {
         self.leaving.append(&mut team);
     }
 
+    /// Ends those that wait for their turn, and waits until all that were dismissed are gone.
+    pub(super) fn end_all(&mut self) {
+        self.ahead.clear();
+        self.see_off();
+    }
+
     /// Waits until all that were dismissed are gone.
     pub(super) fn see_off(&mut self) {
         leave(std::mem::take(&mut self.leaving));
