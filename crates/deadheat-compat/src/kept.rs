@@ -127,7 +127,7 @@ impl Texts {
         &self.bytes[begin..self.ends[id]]
     }
 
-    /// How many there are.
+    /// The number of them.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }

@@ -18,7 +18,7 @@ pub(crate) struct Rows {
     pub(crate) second: bool,
 }
 
-/// What is kept of an entry beside its head.
+/// The part of an entry that is kept beside its head.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Row {
     /// Its place in the file, from 0.

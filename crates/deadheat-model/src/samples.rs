@@ -190,15 +190,6 @@ impl Samples {
         }
     }
 
-    /// Makes room for just so many samples more, in so many blocks.
-    pub fn reserve_exact(&mut self, samples: usize, blocks: usize) {
-        self.samples.reserve_exact(samples);
-        self.blocks.reserve_exact(blocks);
-        for column in &mut self.columns {
-            column.reserve_exact(samples);
-        }
-    }
-
     /// Appends a completed block.
     pub fn push(&mut self, block: &BlockRecord) -> Result<(), SampleError> {
         if let Some(problem) = self.problem(block) {

@@ -80,7 +80,7 @@ impl ClockChoice {
         rate.map_or_else(SampleClock::os, |rate| SampleClock::measured(counter, rate))
     }
 
-    /// What [`SampleClock::choose`] finds, from the moments so far and this one. Of sections that
+    /// The choice of [`SampleClock::choose`], from the moments so far and this one. Of sections that
     /// disagree nothing is believed, and it is measured once more by itself.
     pub(crate) fn finish(mut self) -> (SampleClock, Option<String>) {
         let chosen = self.counter.clone().and_then(|counter| {

@@ -50,6 +50,10 @@ impl Workers<'_> {
             self.start_ahead(places.map(|index| (at(index), None)).collect())?;
         }
         let waits = self.ahead.holds(position.place);
+        if !waits {
+            // What the one before takes to leave is no cost of this one.
+            self.see_off();
+        }
         let began = Instant::now();
         let mut team = self.start_team(position)?;
         let mut process = began.elapsed();

@@ -23,7 +23,7 @@ const QUICK: Duration = Duration::from_millis(250);
 /// Time in which all that were started together are to be up.
 const UP_WITHIN: Duration = Duration::from_secs(2);
 /// CPU time of a process that waits, in nanoseconds, which it spends on nothing but falling asleep.
-/// What runs longer runs beside samples.
+/// One that runs longer runs beside samples.
 const ASLEEP_NS: u64 = 50_000;
 
 /// The processes that wait for their turn.
@@ -59,7 +59,7 @@ impl StartedAhead {
         self.known.get(&program).map_or(0, |startup| startup.room)
     }
 
-    /// What the first process of a program has shown.
+    /// The start of the first process of a program.
     pub(super) fn startup(&self, program: usize) -> Option<Startup> {
         self.known.get(&program).copied()
     }
@@ -95,7 +95,9 @@ impl StartedAhead {
     /// Waits until all have said hello and sleep, those that fail to left out.
     pub(super) fn fall_asleep(&mut self, interrupts: &Interrupts) {
         let end = Instant::now() + UP_WITHIN;
-        let mut silent: Vec<usize> = (0..self.waiting.len()).collect();
+        // Those that sleep already keep the account of when they fell asleep.
+        let is_new = |at: &usize| self.waiting[*at].used_ns.is_none();
+        let mut silent: Vec<usize> = (0..self.waiting.len()).filter(is_new).collect();
         while !silent.is_empty() && interrupts.requested().is_none() {
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {

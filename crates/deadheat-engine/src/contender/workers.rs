@@ -223,19 +223,19 @@ impl<'a> Workers<'a> {
         variant: Option<&Variant>,
         baton: Option<&Baton>,
     ) -> Result<WorkerSession, EngineError> {
-        let began = Instant::now();
         let program = position.layout.process_slots[process_slot].program;
         let waiting = self.ahead.take(position.place, program, variant);
         let is_new = waiting.is_none();
+        if is_new {
+            self.see_off();
+        }
+        let began = Instant::now();
         let mut session = match waiting {
             Some(session) => {
                 self.settle_process(session.worker.pid(), position)?;
                 session
             }
-            None => {
-                self.see_off();
-                self.spawn(position, process_slot, variant, baton)?
-            }
+            None => self.spawn(position, process_slot, variant, baton)?,
         };
         self.launched += 1;
         let patience = Patience {
@@ -287,7 +287,7 @@ impl<'a> Workers<'a> {
         cores.min(self.ahead.room(layout.process_slots[0].program))
     }
 
-    /// What the first process of a program has shown that all contenders are called in.
+    /// The start of the first process of the program that all contenders are called in.
     pub(super) fn startup(&self, layout: &ProcessLayout) -> Option<Startup> {
         self.ahead.startup(layout.process_slots[0].program)
     }

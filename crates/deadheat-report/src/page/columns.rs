@@ -41,7 +41,7 @@ enum Way {
     Scattered = b' ' as isize,
     /// The first, and how far each lies above the one before.
     Ascending = b'/' as isize,
-    /// How much more each rises than the one before.
+    /// The differences between a rise and the one before.
     Curved = b'~' as isize,
 }
 

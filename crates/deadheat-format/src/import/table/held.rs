@@ -151,7 +151,7 @@ impl RecordedTable {
         let places = places.chain(&self.kept.counters[benchmark]);
         let values: Vec<&Column> = places.map(|place| &rows.values[*place]).collect();
         let mut samples = Samples::new(self.run.header.metrics_of(benchmark));
-        samples.reserve_exact(rows.contenders.len(), rows.blocks(self.paired));
+        samples.reserve(rows.blocks(self.paired), rows.contenders.len());
         let mut block = BlockRecord {
             benchmark,
             ..BlockRecord::default()

@@ -41,7 +41,7 @@ pub(super) fn next_line(path: &Path, place: u64) -> Option<u64> {
     Some(before + BufReader::new(file).skip_until(b'\n').ok()? as u64)
 }
 
-/// What is read of a part of the file.
+/// The rows that are read of a part of the file.
 pub(super) struct Reading<'a> {
     pub(super) columns: &'a Columns,
     pub(super) rows: Vec<Rows>,
