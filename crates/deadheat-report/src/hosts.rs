@@ -6,9 +6,8 @@ use deadheat_model::{AcrossHosts, Comparison, Conditions, HostKind, HostRow};
 
 use crate::cells::{change_cells, interval_head};
 use crate::document::{Kind, Table};
-use crate::enumeration::{enumerated, some_of};
 use crate::glyphs::Glyphs;
-use crate::names::shown;
+use crate::names::{enumerated, shown, some_of};
 use crate::units::{bytes, counted, effect, range, spread, two_digits};
 
 /// Columns that the model of a processor may take.

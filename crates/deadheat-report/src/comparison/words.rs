@@ -7,14 +7,11 @@ use deadheat_model::{
     Analysis, Better, FailedBenchmark, LeftOut, LeftOutReason, Metric, Overall, Warning,
 };
 
-use super::rows;
-use super::sides::{Labels, Scene};
-use crate::enumeration::first_of;
+use super::rows::{self, Labels, Scene};
 use crate::glyphs::Glyphs;
-use crate::names::{escape, shorten};
+use crate::names::{escape, first_of, shorten};
 use crate::sentences::{self, Source};
-use crate::suite;
-use crate::tally::{left_out_cell, tally_with};
+use crate::suite::{self, left_out_cell, tally_with};
 use crate::units::{counted, two_digits};
 use crate::warnings::{WarningText, is_information, sentence, warnings_first};
 
