@@ -9,13 +9,12 @@ mod words;
 pub use csv::to_comparison_csv;
 pub use rows::{ComparisonOptions, Sort};
 
-use std::collections::HashMap;
-
 use deadheat_model::{Analysis, Better, Comparison, Metric, MetricComparison, Side, Unit, Verdict};
 
 use crate::cells::{change_cells, interval_head, seen, typical};
 use crate::document::{Block, Cell, Content, Kind, Note, Plot, Row as Line, Severity, Table, Tone};
 use crate::glyphs::Glyphs;
+use crate::names::gathered;
 use crate::plot::ForestRow;
 use crate::terminal::Terminal;
 use crate::units::{quantities, two_digits};
@@ -356,44 +355,35 @@ struct Others<'a> {
     quiet: Vec<(String, usize)>,
 }
 
-/// All rows of one metric.
-struct Gathered<'a> {
-    metric: &'a Metric,
-    rows: Vec<(&'a Row<'a>, &'a MetricComparison)>,
-}
-
 impl<'a> Scene<'a> {
     /// The metrics beside the judged one: where they moved, or everywhere.
     fn others(&self, rows: &[Row<'_>], options: &ComparisonOptions) -> Others<'a> {
         let mut others = Others::default();
-        for gathered in gather(rows) {
-            let whole = gathered.rows.len();
+        let all = rows.iter().flat_map(|row| {
+            let beside = row.comparison().into_iter().flat_map(beside);
+            beside.map(move |one| (&one.metric, (row, one)))
+        });
+        for (metric, rows) in gathered(all) {
+            let whole = rows.len();
             // Beyond the margin of its own benchmark.
             let moved = |of: &Row<'_>, row: &MetricComparison| {
                 let own = of.comparison().map(|comparison| comparison.margin);
                 moved(row, own.unwrap_or(self.analysis.margin))
             };
-            let count = gathered
-                .rows
-                .iter()
-                .filter(|(of, row)| moved(of, row))
-                .count();
-            let shown: Vec<_> = gathered
-                .rows
-                .into_iter()
-                .filter(|(of, row)| {
-                    let asked = options.all_metrics && (!options.only_changed || of.changed());
-                    asked || moved(of, row)
-                })
-                .collect();
-            let name = words::metric_title(gathered.metric, self.glyphs);
+            let count = rows.iter().filter(|(of, row)| moved(of, row)).count();
+            let shown = rows.into_iter().filter(|(of, row)| {
+                let asked = options.all_metrics && (!options.only_changed || of.changed());
+                asked || moved(of, row)
+            });
+            let shown: Vec<_> = shown.collect();
+            let name = words::metric_title(metric, self.glyphs);
             if !shown.is_empty() {
                 let title = if self.compares() {
                     format!("{name}: {count} of {whole} moved")
                 } else {
                     name
                 };
-                let table = self.table(&shown, gathered.metric).folded(OPEN);
+                let table = self.table(&shown, metric).folded(OPEN);
                 others.tables.push((title, table));
             } else if self.compares() {
                 others.quiet.push((name, whole));
@@ -446,28 +436,6 @@ impl<'a> Scene<'a> {
         }
         table
     }
-}
-
-/// Every metric but the judged one, with all rows in which anything was seen of it.
-fn gather<'a>(rows: &'a [Row<'a>]) -> Vec<Gathered<'a>> {
-    let mut gathered: Vec<Gathered<'a>> = Vec::new();
-    let mut places: HashMap<&Metric, usize> = HashMap::new();
-    for row in rows {
-        let Some(comparison) = row.comparison() else {
-            continue;
-        };
-        for one in beside(comparison) {
-            let place = *places.entry(&one.metric).or_insert_with(|| {
-                gathered.push(Gathered {
-                    metric: &one.metric,
-                    rows: Vec::new(),
-                });
-                gathered.len() - 1
-            });
-            gathered[place].rows.push((row, one));
-        }
-    }
-    gathered
 }
 
 /// The metrics of a comparison beside the judged one, but for those of which nothing was ever seen.

@@ -2,7 +2,9 @@
 //! escaped for terminals, for runners of workflows and for XML, shortened, told apart, and several of
 //! them in a sentence.
 
+use std::collections::HashMap;
 use std::fmt::Write;
+use std::hash::Hash;
 
 use crate::glyphs::Glyphs;
 use crate::layout::Width as _;
@@ -126,6 +128,22 @@ pub(crate) fn texts<T>(items: &[T], text: &dyn Fn(&T) -> String) -> Vec<String> 
         texts.push(text(item));
     }
     texts
+}
+
+/// The things that share a key, below each key in the order in which the keys first come up.
+pub(crate) fn gathered<K: Eq + Hash + Clone, T>(
+    things: impl IntoIterator<Item = (K, T)>,
+) -> Vec<(K, Vec<T>)> {
+    let mut gathered: Vec<(K, Vec<T>)> = Vec::new();
+    let mut places: HashMap<K, usize> = HashMap::new();
+    for (key, thing) in things {
+        let place = *places.entry(key.clone()).or_insert(gathered.len());
+        match gathered.get_mut(place) {
+            Some((_, things)) => things.push(thing),
+            None => gathered.push((key, vec![thing])),
+        }
+    }
+    gathered
 }
 
 /// "a, b and c"; empty where there is nothing.
