@@ -375,6 +375,31 @@ impl<'a> Block<'a> {
         (!items.is_empty()).then(|| Block::of(Content::List(items)))
     }
 
+    /// Entries one below the other.
+    pub(crate) fn entries(entries: impl IntoIterator<Item = Entry>) -> Vec<Block<'a>> {
+        let block = |(index, entry)| {
+            let block = Block::of(Content::Entry(entry));
+            if index == 0 { block } else { block.tight() }
+        };
+        entries.into_iter().enumerate().map(block).collect()
+    }
+
+    /// A verdict of its own, with what one needs to believe it.
+    pub(crate) fn verdict(
+        (mark, tone): (&'static str, Option<Tone>),
+        sentence: String,
+        details: Vec<String>,
+    ) -> Block<'a> {
+        Block::of(Content::Verdicts(vec![VerdictLine {
+            names: Vec::new(),
+            mark,
+            tone,
+            sentence,
+            details,
+            aside: None,
+        }]))
+    }
+
     pub(crate) fn tight(self) -> Block<'a> {
         Block {
             tight: true,

@@ -256,7 +256,8 @@ impl Rows {
     }
 }
 
-fn family(family: Family) -> &'static str {
+/// The name of a family of distributions.
+pub(crate) fn family(family: Family) -> &'static str {
     match family {
         Family::Normal => "normal",
         Family::LogNormal => "log-normal",

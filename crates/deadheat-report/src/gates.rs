@@ -6,14 +6,12 @@ use deadheat_model::{
 };
 
 use crate::document::{Broken, Content, Note, Severity};
-use crate::enumeration::first_of;
-#[cfg(feature = "reports")]
-use crate::enumeration::texts;
 use crate::glyphs::Glyphs;
-use crate::names::{shorten, shown};
-use crate::suite::{self, Source};
-use crate::tally::signal_name;
-use crate::units::{Precision, counted, range};
+#[cfg(feature = "reports")]
+use crate::names::texts;
+use crate::names::{first_of, shorten, shown};
+use crate::suite::{self, Source, signal_name};
+use crate::units::{Precision, counted, effect, range};
 
 /// So many names stand in a sentence; all of them are in the JSON.
 const NAMED: usize = 20;
@@ -153,13 +151,10 @@ pub(crate) fn both(first: &Comparison, second: &Confirmation, glyphs: Glyphs) ->
         let Some(estimate) = estimate else {
             return "no estimate".to_owned();
         };
-        let change = estimate.effect.change();
+        let change = effect(estimate.effect, estimate.interval.as_ref(), glyphs);
         match &estimate.interval {
-            None => Precision::of(None).signed(change, glyphs),
-            Some(interval) => {
-                let change = Precision::of(Some(interval)).signed(change, glyphs);
-                format!("{change} [{}]", range(interval, glyphs))
-            }
+            None => change,
+            Some(interval) => format!("{change} [{}]", range(interval, glyphs)),
         }
     };
     let [first, second] = [first.estimate.as_ref(), second.estimate.as_ref()].map(found);

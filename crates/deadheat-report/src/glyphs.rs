@@ -21,7 +21,8 @@ impl Glyphs {
         }
     }
 
-    fn choose(self, unicode: &'static str, ascii: &'static str) -> &'static str {
+    /// The one of two that the reader can see.
+    pub(crate) fn choose<T>(self, unicode: T, ascii: T) -> T {
         match self {
             Glyphs::Unicode => unicode,
             Glyphs::Ascii => ascii,

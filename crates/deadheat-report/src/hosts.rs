@@ -1,14 +1,11 @@
 //! What is told of the hosts of a run that several machines raced.
 
-use std::collections::HashMap;
-
 use deadheat_model::{AcrossHosts, Comparison, Conditions, HostKind, HostRow};
 
 use crate::cells::{change_cells, interval_head};
 use crate::document::{Kind, Table};
-use crate::enumeration::{enumerated, some_of};
 use crate::glyphs::Glyphs;
-use crate::names::shown;
+use crate::names::{enumerated, gathered, shown, some_of};
 use crate::units::{bytes, counted, effect, range, spread, two_digits};
 
 /// Columns that the model of a processor may take.
@@ -205,26 +202,20 @@ pub(crate) fn found(comparison: &Comparison, glyphs: Glyphs) -> Vec<String> {
     let Some(across) = &comparison.hosts else {
         return Vec::new();
     };
-    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
-    let mut places: HashMap<String, usize> = HashMap::new();
-    for host in &across.hosts {
-        let found = found_there(host, glyphs);
-        if found.is_empty() {
-            continue;
-        }
-        let place = *places.entry(found.clone()).or_insert(groups.len());
-        if place == groups.len() {
-            groups.push((found, Vec::new()));
-        }
-        groups[place]
-            .1
-            .extend(host.parts.iter().map(u32::to_string));
-    }
+    let found = across
+        .hosts
+        .iter()
+        .map(|host| (found_there(host, glyphs), host));
+    let groups = gathered(found.filter(|(found, _)| !found.is_empty()));
     let all: usize = across.hosts.iter().map(|host| host.parts.len()).sum();
-    let sentence = |(found, parts): &(String, Vec<String>)| match parts.len() {
-        count if count == all => format!("on all hosts: {found}."),
-        1 => format!("on the host of part {}: {found}.", parts[0]),
-        _ => format!("on the hosts of parts {}: {found}.", some_of(parts, PARTS)),
+    let sentence = |(found, hosts): &(String, Vec<&HostRow>)| {
+        let parts = hosts.iter().flat_map(|host| &host.parts);
+        let parts: Vec<String> = parts.map(u32::to_string).collect();
+        match parts.len() {
+            count if count == all => format!("on all hosts: {found}."),
+            1 => format!("on the host of part {}: {found}.", parts[0]),
+            _ => format!("on the hosts of parts {}: {found}.", some_of(&parts, PARTS)),
+        }
     };
     let mut said: Vec<String> = groups.iter().take(SENTENCES).map(sentence).collect();
     let more = groups.len() - said.len();

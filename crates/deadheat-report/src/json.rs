@@ -28,13 +28,25 @@ const SCHEMA: &str = "deadheat.analysis/1";
 /// The analysis as JSON, indented by two spaces, with a line break at its end. The same analysis
 /// gives the same bytes.
 pub fn to_json(analysis: &Analysis) -> String {
-    let mut text = Json::from(whole(analysis)).pretty();
+    text(whole(analysis))
+}
+
+/// The beginning of a document: its schema, and the version of deadheat that wrote it.
+pub(crate) fn document(schema: &'static str, version: &str) -> Object {
+    Object::new()
+        .with("schema", schema)
+        .with("tool", Object::new().with("version", version))
+}
+
+/// The text of a document, indented by two spaces, with a line break at its end.
+pub(crate) fn text(document: Object) -> String {
+    let mut text = Json::from(document).pretty();
     text.push('\n');
     text
 }
 
 /// A list of objects.
-fn all<T>(items: &[T], one: impl FnMut(&T) -> Object) -> Json {
+pub(crate) fn all<T>(items: &[T], one: impl FnMut(&T) -> Object) -> Json {
     items.iter().map(one).collect()
 }
 
@@ -47,12 +59,7 @@ fn whole(analysis: &Analysis) -> Object {
     let source = Source::of(analysis);
     let note = analysis.calibration.as_ref();
     let builds: Vec<Json> = analysis.builds.iter().map(Json::from).collect();
-    let object = Object::new()
-        .with("schema", SCHEMA)
-        .with(
-            "tool",
-            Object::new().with("version", &analysis.tool_version),
-        )
+    let object = document(SCHEMA, &analysis.tool_version)
         .with("seed", analysis.seed)
         .with("alpha", analysis.alpha)
         .with("margin", analysis.margin)
@@ -122,7 +129,6 @@ fn ended(object: Object, ending: &Ending) -> Object {
         .with_some("failure", failure)
 }
 
-/// Why a benchmark is not raced, by the words of the run file.
 /// A benchmark that somebody might look for, and why it is not there.
 pub(crate) fn left_out(left_out: &LeftOut) -> Object {
     let (reason, side, message) = match &left_out.reason {
@@ -429,7 +435,8 @@ fn change(estimate: &Estimate) -> f64 {
     estimate.effect.change()
 }
 
-fn ends(interval: &Interval) -> Json {
+/// The ends of an interval, as relative changes.
+pub(crate) fn ends(interval: &Interval) -> Json {
     Json::from_iter(units::ends(interval))
 }
 

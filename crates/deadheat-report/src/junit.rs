@@ -9,13 +9,11 @@ use std::collections::{HashMap, HashSet};
 
 use deadheat_model::{Analysis, Comparison, EndReason, Ending, Metric};
 
-use crate::gates;
 use crate::glyphs::Glyphs;
-use crate::names::{labels, shorten};
+use crate::names::{labels, shorten, xml};
 use crate::sentences::{self, Called, Source};
-use crate::suite;
 use crate::warnings::{self, WarningText};
-use crate::xml;
+use crate::{gates, suite};
 
 /// Columns a name may take.
 const NAME: usize = 200;
@@ -255,7 +253,7 @@ fn properties(analysis: &Analysis) -> String {
     ];
     known.extend(analysis.seed.map(|seed| ("seed", seed.to_string())));
     let known = known.iter().map(|(name, value)| {
-        let value = xml::text(value);
+        let value = xml(value);
         format!("      <property name=\"{name}\" value=\"{value}\"/>\n")
     });
     format!(
@@ -265,12 +263,12 @@ fn properties(analysis: &Analysis) -> String {
 }
 
 fn testcase(test: &Test) -> String {
-    let name = xml::text(&test.name);
+    let name = xml(&test.name);
     let time = test.time.map(|time| format!(" time=\"{time:.9}\""));
     let time = time.unwrap_or_default();
     let mut text = format!("    <testcase classname=\"{CLASS}\" name=\"{name}\"{time}>\n");
     if let Some((element, kind, message)) = &test.outcome {
-        let (kind, message) = (xml::text(kind), xml::text(message));
+        let (kind, message) = (xml(kind), xml(message));
         text += &format!("      <{element} type=\"{kind}\" message=\"{message}\"");
         // Of a failure, some services show the message and some the text.
         text += &match *element {
@@ -286,7 +284,7 @@ fn testcase(test: &Test) -> String {
 
 /// An element with a line for each text.
 fn lines(indent: &str, element: &str, texts: &[String]) -> String {
-    let texts: Vec<String> = texts.iter().map(|line| xml::text(line)).collect();
+    let texts: Vec<String> = texts.iter().map(|line| xml(line)).collect();
     format!("{indent}<{element}>{}</{element}>\n", texts.join("\n"))
 }
 

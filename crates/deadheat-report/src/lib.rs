@@ -47,7 +47,6 @@ mod comparison;
 #[cfg(feature = "commands")]
 mod doctor;
 mod document;
-mod enumeration;
 #[cfg(feature = "commands")]
 mod explanation;
 #[cfg(feature = "reports")]
@@ -66,8 +65,6 @@ mod markdown;
 mod names;
 #[cfg(feature = "reports")]
 mod page;
-#[cfg(feature = "reports")]
-mod paired;
 #[cfg(feature = "commands")]
 mod pictures;
 mod placement;
@@ -76,13 +73,12 @@ mod progress;
 mod run;
 pub mod sentences;
 mod suite;
-mod tally;
 mod terminal;
 pub mod units;
 pub mod warnings;
-#[cfg(feature = "reports")]
-mod xml;
 
+#[cfg(feature = "commands")]
+pub use bisect::to_bisect_page;
 pub use calibration::calibrated;
 #[cfg(feature = "commands")]
 pub use calibration::{CalibrationOptions, to_calibration_markdown, to_calibration_text};
@@ -100,19 +96,15 @@ pub use explanation::{
 pub use glyphs::Glyphs;
 #[cfg(feature = "commands")]
 pub use history::{
-    HistoryTextOptions, accepting, bisecting, check_lines, to_history_json, to_history_markdown,
-    to_history_text,
+    HistoryLinks, HistoryTextOptions, accepting, bisecting, check_lines, to_history_json,
+    to_history_markdown, to_history_page, to_history_text,
 };
 pub use json::to_json;
 #[cfg(feature = "reports")]
 pub use junit::to_junit;
 pub use names::{escape, escape_message, labels, shorten};
-#[cfg(feature = "commands")]
-pub use page::{HistoryLinks, to_bisect_page, to_history_page};
 #[cfg(feature = "reports")]
 pub use page::{to_page, write_page};
-#[cfg(feature = "reports")]
-pub use paired::to_paired;
 #[cfg(feature = "png")]
 pub use pictures::PictureError;
 #[cfg(feature = "commands")]
@@ -121,5 +113,7 @@ pub use pictures::{Picture, to_pictures};
 pub use progress::{CalibrationStanding, calibration_line};
 pub use progress::{Progress, progress_line};
 #[cfg(feature = "reports")]
-pub use run::{CommentOptions, MarkdownOptions, to_comment, to_markdown, to_markdown_with};
+pub use run::{
+    CommentOptions, MarkdownOptions, to_comment, to_markdown, to_markdown_with, to_paired,
+};
 pub use run::{Detail, TextOptions, to_text};

@@ -1,6 +1,11 @@
-//! Names as they may be shown. They come from command lines and files, so they can hold anything.
+//! Names as they may be shown. They come from command lines and files, so they can hold anything:
+//! escaped for terminals, for runners of workflows and for XML, shortened, told apart, and several of
+//! them in a sentence.
 
-use crate::enumeration::texts;
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::hash::Hash;
+
 use crate::glyphs::Glyphs;
 use crate::layout::Width as _;
 
@@ -105,6 +110,98 @@ pub fn labels(names: &[&str], width: usize, glyphs: Glyphs) -> Vec<String> {
     labels
 }
 
+/// The text with a capital at its beginning.
+pub(crate) fn sentence_case(text: &str) -> String {
+    let mut characters = text.chars();
+    let first = characters.next().into_iter();
+    first
+        .flat_map(char::to_uppercase)
+        .chain(characters)
+        .collect()
+}
+
+/// The text of every item. Behind a pointer, for a loop and a vector of their own for each of a
+/// hundred closures were a good part of what this crate took to compile.
+pub(crate) fn texts<T>(items: &[T], text: &dyn Fn(&T) -> String) -> Vec<String> {
+    let mut texts = Vec::with_capacity(items.len());
+    for item in items {
+        texts.push(text(item));
+    }
+    texts
+}
+
+/// The things that share a key, below each key in the order in which the keys first come up.
+pub(crate) fn gathered<K: Eq + Hash + Clone, T>(
+    things: impl IntoIterator<Item = (K, T)>,
+) -> Vec<(K, Vec<T>)> {
+    let mut gathered: Vec<(K, Vec<T>)> = Vec::new();
+    let mut places: HashMap<K, usize> = HashMap::new();
+    for (key, thing) in things {
+        let place = *places.entry(key.clone()).or_insert(gathered.len());
+        match gathered.get_mut(place) {
+            Some((_, things)) => things.push(thing),
+            None => gathered.push((key, vec![thing])),
+        }
+    }
+    gathered
+}
+
+/// "a, b and c"; empty where there is nothing.
+pub(crate) fn enumerated(parts: &[String]) -> String {
+    match parts {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        few => few.concat(),
+    }
+}
+
+/// As many as may be, and how many more there are: "a, b and 3 more".
+pub(crate) fn first_of(mut parts: Vec<String>, at_most: usize) -> String {
+    let more = parts.len().saturating_sub(at_most);
+    if more > 0 {
+        parts.truncate(at_most);
+        parts.push(format!("{more} more"));
+    }
+    enumerated(&parts)
+}
+
+/// The first few, and how many more there are: "a, b and 3 more". Where all are named, no "and"
+/// stands before the last one.
+pub(crate) fn some_of(all: &[String], at_most: usize) -> String {
+    let (named, more) = all.split_at(all.len().min(at_most));
+    match more.len() {
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
+    }
+}
+
+/// The text as the content of an element or the value of an attribute in double quotes. XML 1.0 has
+/// no way to write most control characters, so they are shown as what they are: `\u{1b}`.
+pub(crate) fn xml(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            // In an attribute a parser would make spaces of them.
+            '\t' | '\n' | '\r' => {
+                let _ = write!(safe, "&#{};", u32::from(character));
+            }
+            other if is_allowed(other) => safe.push(other),
+            other => safe.extend(other.escape_unicode()),
+        }
+    }
+    safe
+}
+
+/// Returns `true` for a character that XML 1.0 may hold, and should.
+fn is_allowed(character: char) -> bool {
+    let number = u32::from(character);
+    let noncharacter = number & 0xfffe == 0xfffe || (0xfdd0..=0xfdef).contains(&number);
+    !character.is_control() && !noncharacter
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -174,5 +271,67 @@ mod tests {
         let both = labels(&[&a, &b], 20, Glyphs::Unicode);
         assert_ne!(both[0], both[1]);
         assert!(both.iter().all(|label| label.width() <= 20), "{both:?}");
+    }
+
+    #[test]
+    fn a_long_list_is_told_by_its_beginning() {
+        let all: Vec<String> = (1..=6).map(|seed| seed.to_string()).collect();
+        assert_eq!(some_of(&all, 4), "1, 2, 3, 4 and 2 more");
+        assert_eq!(some_of(&all[..4], 4), "1, 2, 3, 4");
+        assert_eq!(some_of(&all[..1], 4), "1");
+    }
+
+    #[test]
+    fn the_last_of_several_is_joined_by_and() {
+        let enumerated = |parts: &[&str]| enumerated(&texts(parts, &|part| (*part).to_owned()));
+        assert_eq!(enumerated(&[]), "");
+        assert_eq!(enumerated(&["a"]), "a");
+        assert_eq!(enumerated(&["a", "b"]), "a and b");
+        assert_eq!(enumerated(&["a", "b", "c"]), "a, b and c");
+    }
+
+    #[test]
+    fn what_is_too_much_is_counted() {
+        let letters = |count: usize| {
+            let letters = ["a", "b", "c", "d"];
+            letters[..count].iter().map(ToString::to_string).collect()
+        };
+        assert_eq!(first_of(letters(0), 2), "");
+        assert_eq!(first_of(letters(2), 2), "a and b");
+        assert_eq!(first_of(letters(3), 2), "a, b and 1 more");
+        assert_eq!(first_of(letters(4), 1), "a and 3 more");
+    }
+
+    #[test]
+    fn what_xml_cannot_hold_is_shown_as_what_it_is() {
+        assert_eq!(xml("a\0b\u{1b}[2J\u{fffe}"), r"a\u{0}b\u{1b}[2J\u{fffe}");
+    }
+
+    #[test]
+    fn markup_and_quotes_are_text() {
+        assert_eq!(
+            xml(r#"</a> & "b" ]]>"#),
+            "&lt;/a&gt; &amp; &quot;b&quot; ]]&gt;"
+        );
+    }
+
+    #[test]
+    fn every_character_comes_back_from_a_parser_as_it_was_or_as_its_number() {
+        for character in (0..=0x10_ffff).filter_map(char::from_u32) {
+            let written = xml(&character.to_string());
+            let document = format!("<a b=\"{written}\">{written}</a>");
+            if u32::from(character) % 97 > 0 && u32::from(character) > 0x3000 {
+                continue;
+            }
+            let document = roxmltree::Document::parse(&document).unwrap();
+            let expected = if is_allowed(character) || "\t\n\r".contains(character) {
+                character.to_string()
+            } else {
+                character.escape_unicode().to_string()
+            };
+            let root = document.root_element();
+            assert_eq!(root.text(), Some(expected.as_str()));
+            assert_eq!(root.attribute("b"), Some(expected.as_str()));
+        }
     }
 }

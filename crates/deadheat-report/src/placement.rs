@@ -1,8 +1,7 @@
 //! Doubts about where the code lay, in words: what a verdict cannot speak of, and how it could.
 
-use crate::enumeration::{some_of, texts};
 use crate::glyphs::Glyphs;
-use crate::names::shown;
+use crate::names::{shown, some_of, texts};
 use crate::sentences::Source;
 use crate::units::{counted, share};
 

@@ -9,7 +9,7 @@ use deadheat_model::Standing;
 use crate::calibration::kind;
 use crate::glyphs::Glyphs;
 use crate::names::{escape, shorten, shown};
-use crate::units::{effect, interval, waiting};
+use crate::units::{sized, waiting};
 
 /// Columns a name keeps in a narrow line.
 const NAME_AT_LEAST: usize = 8;
@@ -41,10 +41,7 @@ pub fn progress_line(progress: &Progress<'_>, width: usize, glyphs: Glyphs) -> S
     let mut details: Vec<String> = Vec::new();
     if let Some(standing) = &progress.standing {
         let estimate = &standing.estimate;
-        let mut text = effect(estimate.effect, estimate.interval.as_ref(), glyphs);
-        if let Some(range) = &estimate.interval {
-            text = format!("{text} {}", interval(range, glyphs));
-        }
+        let mut text = sized(estimate.effect, estimate.interval.as_ref(), glyphs);
         if let Some(candidate) = progress.candidate {
             let candidate = shown(candidate, 24, glyphs);
             text = format!("{candidate} {text}");
@@ -52,14 +49,7 @@ pub fn progress_line(progress: &Progress<'_>, width: usize, glyphs: Glyphs) -> S
         details.push(text);
     }
     if let Some(seconds) = progress.seconds_left {
-        // Tenths would only flicker.
-        let seconds = seconds.max(0.0).ceil();
-        let left = if seconds < 10.0 {
-            format!("{seconds} s")
-        } else {
-            waiting(seconds)
-        };
-        details.push(format!("at most {left} left"));
+        details.push(format!("at most {} left", whole_seconds(seconds)));
     }
     let name = escape(progress.benchmark, glyphs);
     let mut line = count;
@@ -75,6 +65,16 @@ pub fn progress_line(progress: &Progress<'_>, width: usize, glyphs: Glyphs) -> S
     }
     let room = width.saturating_sub(line.width() + 2).max(NAME_AT_LEAST);
     format!("{}: {line}", shorten(&name, room, glyphs))
+}
+
+/// A length of time without tenths, which would only flicker.
+fn whole_seconds(seconds: f64) -> String {
+    let seconds = seconds.max(0.0).ceil();
+    if seconds < 10.0 {
+        format!("{seconds} s")
+    } else {
+        waiting(seconds)
+    }
 }
 
 /// Where a calibration stands.
@@ -97,15 +97,8 @@ pub struct CalibrationStanding {
 pub fn calibration_line(standing: &CalibrationStanding, width: usize) -> String {
     let mut line = format!("race {} of {}", standing.done, standing.planned);
     let mut details = vec![kind(standing.kind).to_owned()];
-    details.extend(standing.seconds_left.map(|seconds| {
-        // Tenths would only flicker.
-        let seconds = seconds.max(0.0).ceil();
-        if seconds < 10.0 {
-            format!("about {seconds} s left")
-        } else {
-            format!("about {} left", waiting(seconds))
-        }
-    }));
+    let left = standing.seconds_left;
+    details.extend(left.map(|seconds| format!("about {} left", whole_seconds(seconds))));
     for detail in details {
         let longer = format!("{line}, {detail}");
         if longer.len() > width {

@@ -1,5 +1,5 @@
 //! Every sentence about a result, and nothing but sentences. What is said of
-//! doubts stands in [`crate::warnings`], how a run went in `tally.rs`.
+//! doubts stands in [`crate::warnings`], how a run went in `suite.rs`.
 //!
 //! They obey two rules. A change is never called by the word of textbooks for "the test rejected":
 //! it is faster or slower, with its interval. And a change that was not found is never declared
@@ -12,7 +12,7 @@ use deadheat_model::{
 use crate::glyphs::Glyphs;
 use crate::names::shown;
 pub use crate::suite::{Called, Source};
-pub use crate::tally::{controls, effort, ending, failed, left_out, overall, tally, time};
+pub use crate::suite::{controls, effort, ending, failed, left_out, overall, tally, time};
 use crate::units::{
     self, MOST_PERCENT, Precision, counted, effect, estimated, share, spread, two_digits, waiting,
 };

@@ -1,11 +1,15 @@
-//! Benchmarks and their contenders: which comparisons belong together, how they are called, and
-//! where their samples come from.
+//! A suite and its whole run in words: which comparisons belong to one benchmark, how benchmarks and
+//! contenders are called, and where their samples come from; what the run came to, what it took, how
+//! it ended, and the benchmarks that were not raced: counted, named, and why.
 
-use deadheat_model::{Analysis, Comparison, Ending, FailedBenchmark, Processes, Side};
+use deadheat_model::{
+    Analysis, Comparison, Control, EndReason, Ending, FailedBenchmark, LeftOut, LeftOutReason,
+    Overall, Population, Processes, Side, Verdict,
+};
 
 use crate::glyphs::Glyphs;
-use crate::names::escape;
-use crate::units;
+use crate::names::{escape, shown, some_of, texts};
+use crate::units::{self, counted, estimated, waiting};
 
 /// The names of the two sides of a comparison in its sentences; already fit to be shown.
 #[derive(Clone, Copy, Debug)]
@@ -148,5 +152,290 @@ pub(crate) fn title_of(benchmark: &str, parameters: &[(String, String)], glyphs:
         (true, false) => parameters,
         (false, true) => name,
         (false, false) => format!("{name} ({parameters})"),
+    }
+}
+
+/// So many names stand in a sentence; all of them are in the JSON.
+const NAMED: usize = 50;
+/// Columns that one name may take.
+const NAME: usize = 100;
+/// Columns that a reason in the words of others may take.
+const REASON: usize = 400;
+
+/// The change over all benchmarks, and what its interval takes for granted.
+pub fn overall(overall: &Overall, analysis: &Analysis, named: bool, glyphs: Glyphs) -> String {
+    let estimate = &overall.estimate;
+    let whose = if named {
+        format!("'{}': ", shown(&overall.candidate, 60, glyphs))
+    } else {
+        String::new()
+    };
+    let [change, interval] = estimated(estimate, 1.0 - analysis.alpha, glyphs);
+    let taken = match overall.population {
+        Population::These => format!("of these {} benchmarks alone", overall.benchmarks),
+        Population::LikeThese => format!(
+            "if these {} benchmarks are a fair sample of what matters",
+            overall.benchmarks
+        ),
+    };
+    format!("{whose}geometric mean {change} ({interval}, {taken}).")
+}
+
+/// That a benchmark has no answer, and why; `title` is how it is called, already fit to be shown.
+pub fn failed(title: &str, failure: &FailedBenchmark, glyphs: Glyphs) -> String {
+    // The engine names the benchmark too; once is enough.
+    let named = format!("benchmark '{}', ", failure.benchmark);
+    let message = failure.message.strip_prefix(&named);
+    let message = message.unwrap_or(&failure.message);
+    let message = shown(message, 400, glyphs);
+    match message.trim_end_matches('.') {
+        "" => format!("benchmark '{title}' failed."),
+        message => format!("benchmark '{title}' failed: {message}."),
+    }
+}
+
+/// The number of comparisons that came to each verdict, and of benchmarks that came to none
+/// since they failed or were left out.
+pub fn tally(
+    comparisons: &[Comparison],
+    failures: &[FailedBenchmark],
+    left_out: &[LeftOut],
+) -> String {
+    let left_out = [(left_out.len(), "left out".to_owned())];
+    tally_with(comparisons, failures, &left_out)
+}
+
+/// The same with what was left out counted by the caller, each count before its words.
+pub(crate) fn tally_with(
+    comparisons: &[Comparison],
+    failures: &[FailedBenchmark],
+    left_out: &[(usize, String)],
+) -> String {
+    let count = |verdict| {
+        let raced = comparisons.iter().filter(|c| c.candidate.is_some());
+        raced.filter(|c| c.verdict == verdict).count()
+    };
+    let alone = comparisons.iter().filter(|c| c.candidate.is_none()).count();
+    let even = count(Some(Verdict::Equivalent));
+    let phrases = [
+        (count(Some(Verdict::Faster)), "faster"),
+        (count(Some(Verdict::Slower)), "slower"),
+        (even, if even == 1 { "dead heat" } else { "dead heats" }),
+        (count(Some(Verdict::Inconclusive)), "too close to call"),
+        (count(None), "without a verdict"),
+        (alone, "measured alone"),
+        (failures.len(), "failed"),
+    ];
+    let mut parts: Vec<String> = Vec::new();
+    let mut add = |count: usize, words: &str| {
+        if count > 0 {
+            parts.push(format!("{count} {words}"));
+        }
+    };
+    phrases.iter().for_each(|(count, words)| add(*count, words));
+    left_out
+        .iter()
+        .for_each(|(count, words)| add(*count, words));
+    if parts.is_empty() {
+        "nothing was compared.".to_owned()
+    } else {
+        format!("{}{}.", parts.join(", "), doubtful(comparisons))
+    }
+}
+
+/// The number of changes that do not hold for all comparisons together; empty where all do.
+fn doubtful(comparisons: &[Comparison]) -> String {
+    let raced = || comparisons.iter().filter(|one| one.candidate.is_some());
+    let moved = |one: &&Comparison| matches!(one.verdict, Some(Verdict::Faster | Verdict::Slower));
+    let changed = raced().filter(moved).count();
+    let few = raced().filter(moved).filter(|one| !one.holds_in_suite);
+    match few.count() {
+        0 => String::new(),
+        some => format!(
+            " ({some} of the {changed} that changed may be chance among {})",
+            raced().count()
+        ),
+    }
+}
+
+/// The outcome of the controls of a suite; `None` without any.
+pub fn controls(comparisons: &[Comparison]) -> Option<String> {
+    // Candidates of one baseline have one control.
+    let benchmarks = groups(comparisons).into_iter();
+    let controls: Vec<Control> = benchmarks.filter_map(|group| group[0].control).collect();
+    let separated = controls.iter().filter(|control| control.separated).count();
+    let of = counted(controls.len() as u64, "control", "controls");
+    let found = match separated {
+        0 => "none".to_owned(),
+        some => some.to_string(),
+    };
+    (!controls.is_empty())
+        .then(|| format!("baselines against themselves: {found} of {of} separated."))
+}
+
+/// The effort of the whole run; `None` for a recording, of which nobody knows.
+pub fn effort(analysis: &Analysis) -> Option<String> {
+    let processes = match Source::of(analysis) {
+        Source::Recording => return None,
+        Source::Commands | Source::Harness => counted(analysis.launches, "launch", "launches"),
+        Source::Functions | Source::Programs => counted(analysis.launches, "process", "processes"),
+    };
+    let mut text = format!("{processes}, {}", waiting(analysis.elapsed_seconds));
+    if let Some(seed) = analysis.seed {
+        text += &format!(", seed {seed}");
+    }
+    Some(text)
+}
+
+/// The time that the whole run took; `None` for a recording.
+pub fn time(analysis: &Analysis) -> Option<String> {
+    let raced = Source::of(analysis) != Source::Recording;
+    raced.then(|| waiting(analysis.elapsed_seconds))
+}
+
+/// The ending of the run, when that is worth a sentence.
+pub fn ending(ending: &Ending, source: Source, glyphs: Glyphs) -> Option<String> {
+    let again = source.resume();
+    match ending {
+        Ending::Recording | Ending::Recorded(EndReason::Finished) => None,
+        Ending::Recorded(EndReason::Budget) => Some(format!(
+            "The time budget was used up before every race was decided; raise it with --budget{}.",
+            again.map_or_else(String::new, |command| format!(", or go on with {command}")),
+        )),
+        Ending::Recorded(EndReason::Interrupted(signal)) => Some(format!(
+            "The run was interrupted by {}; {}.",
+            signal_name(*signal),
+            match again {
+                Some(command) => format!("{command} goes on where it stopped"),
+                None => "what was measured before is shown".to_owned(),
+            }
+        )),
+        Ending::Recorded(EndReason::Failed(reason)) => {
+            let reason = shown(reason, 400, glyphs);
+            let reason = reason.trim_end_matches('.');
+            Some(format!(
+                "The run failed and what was measured before is shown: {reason}."
+            ))
+        }
+        Ending::Cut => Some(format!(
+            "The record stops without saying why, so deadheat was killed; what it kept until then \
+             is shown{}.",
+            again.map_or_else(String::new, |command| format!(
+                ", and {command} goes on from there"
+            )),
+        )),
+    }
+}
+
+pub(crate) fn signal_name(signal: i32) -> String {
+    let name = match signal {
+        1 => "SIGHUP",
+        2 => "SIGINT",
+        3 => "SIGQUIT",
+        10 => "SIGUSR1",
+        12 => "SIGUSR2",
+        14 => "SIGALRM",
+        15 => "SIGTERM",
+        other => return format!("signal {other}"),
+    };
+    name.to_owned()
+}
+
+/// A sentence for each reason, with the benchmarks it holds for; in the order
+/// in which the reasons first come up.
+pub fn left_out(left_out: &[LeftOut], glyphs: Glyphs) -> Vec<String> {
+    let mut groups: Vec<(&LeftOutReason, Vec<String>)> = Vec::new();
+    for one in left_out {
+        let name = shown(&one.benchmark, NAME, glyphs);
+        match groups.iter_mut().find(|(reason, _)| **reason == one.reason) {
+            Some((_, names)) => names.push(name),
+            None => groups.push((&one.reason, vec![name])),
+        }
+    }
+    texts(&groups, &|(reason, names)| {
+        left_out_sentence(reason, names, glyphs)
+    })
+}
+
+fn left_out_sentence(reason: &LeftOutReason, names: &[String], glyphs: Glyphs) -> String {
+    let quoted = |text: &str| {
+        let text = shown(text, REASON, glyphs);
+        text.trim_end_matches('.').to_owned()
+    };
+    let count = counted(names.len() as u64, "benchmark", "benchmarks");
+    let verb = if names.len() == 1 { "was" } else { "were" };
+    let list = some_of(names, NAMED);
+    match reason {
+        LeftOutReason::OnlyIn(side) => format!("{count} only in '{}': {list}.", quoted(side)),
+        LeftOutReason::Skipped(message) => {
+            format!("{count} {verb} skipped ({}): {list}.", quoted(message))
+        }
+        LeftOutReason::NotAlike(why) => {
+            let verb = if names.len() == 1 { "is" } else { "are" };
+            format!(
+                "{count} {verb} not alike on both sides ({}): {list}.",
+                quoted(why)
+            )
+        }
+    }
+}
+
+/// The words in place of the verdict of a benchmark in a table, where it has a row:
+/// what only one side has is named below the table instead.
+pub(crate) fn left_out_cell(reason: &LeftOutReason) -> Option<&'static str> {
+    match reason {
+        LeftOutReason::OnlyIn(_) => None,
+        LeftOutReason::Skipped(_) => Some("skipped"),
+        LeftOutReason::NotAlike(_) => Some("not alike"),
+    }
+}
+
+/// Those that have a row, each with its name fit to be shown and its cell.
+pub(crate) fn left_out_rows(left_out: &[LeftOut], glyphs: Glyphs) -> Vec<(String, &'static str)> {
+    let row = |one: &LeftOut| Some((escape(&one.benchmark, glyphs), left_out_cell(&one.reason)?));
+    left_out.iter().filter_map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(benchmark: &str, reason: LeftOutReason) -> LeftOut {
+        LeftOut {
+            benchmark: benchmark.to_owned(),
+            reason,
+        }
+    }
+
+    #[test]
+    fn those_with_the_same_reason_are_counted_and_named_together() {
+        let only = |name: &str| one(name, LeftOutReason::OnlyIn("new".to_owned()));
+        let skipped = LeftOutReason::Skipped("no GPU\u{1b}[2J.".to_owned());
+        let unlike = LeftOutReason::NotAlike("one has 2 threads".to_owned());
+        let all = [only("a"), one("c", skipped), one("d", unlike), only("b")];
+        assert_eq!(
+            left_out(&all, Glyphs::Ascii),
+            [
+                "2 benchmarks only in 'new': a, b.",
+                "1 benchmark was skipped (no GPU\\u{1b}[2J): c.",
+                "1 benchmark is not alike on both sides (one has 2 threads): d.",
+            ]
+        );
+        assert_eq!(
+            left_out_rows(&all, Glyphs::Ascii),
+            [("c".to_owned(), "skipped"), ("d".to_owned(), "not alike")]
+        );
+    }
+
+    #[test]
+    fn of_very_many_the_first_are_named_and_all_are_counted() {
+        let only = |number| one(&format!("n{number}"), LeftOutReason::OnlyIn("o".to_owned()));
+        let all: Vec<LeftOut> = (0..NAMED + 3).map(only).collect();
+        let text = left_out(&all, Glyphs::Ascii).swap_remove(0);
+        assert!(
+            text.starts_with("53 benchmarks only in 'o': n0, "),
+            "{text}"
+        );
+        assert!(text.ends_with("n49 and 3 more."), "{text}");
     }
 }

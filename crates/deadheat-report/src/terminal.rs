@@ -4,17 +4,15 @@
 
 use std::borrow::Cow;
 
+#[cfg(feature = "reports")]
+use crate::document::Plot;
 use crate::document::{Block, Content, Entry, Kind, Note, Part, Row, Severity, Table, VerdictLine};
-use crate::enumeration::texts;
 use crate::glyphs::Glyphs;
 use crate::layout::{self, Width as _};
-use crate::names::{has_room, labels, shorten};
+use crate::names::{has_room, labels, shorten, texts};
 use crate::plot::beside;
 #[cfg(feature = "reports")]
-use crate::{
-    document::Plot,
-    plot::{Scenery, intervals, pictures},
-};
+use crate::plot::{Scenery, intervals, pictures};
 
 /// Spaces before the rows of a table.
 const INDENT: usize = 2;

@@ -2,8 +2,8 @@
 
 use deadheat_model::{Estimate, Interval, LogRatio, Unit};
 
-use crate::enumeration::texts;
 use crate::glyphs::Glyphs;
+use crate::names::texts;
 
 /// Digits shown of every measured value.
 const DIGITS: i32 = 4;
@@ -245,6 +245,15 @@ pub fn interval(interval: &Interval, glyphs: Glyphs) -> String {
     format!("[{low}, {high}]")
 }
 
+/// An effect with its interval: "+2.1 % [+1.4 %, +2.8 %]".
+pub(crate) fn sized(effect: LogRatio, found: Option<&Interval>, glyphs: Glyphs) -> String {
+    let change = self::effect(effect, found, glyphs);
+    match found {
+        Some(found) => format!("{change} {}", interval(found, glyphs)),
+        None => change,
+    }
+}
+
 /// The ends of an interval in a sentence: "+7.2 to +11.2 %".
 pub fn range(interval: &Interval, glyphs: Glyphs) -> String {
     let [low, high] = shown_ends(interval, glyphs);
@@ -254,6 +263,13 @@ pub fn range(interval: &Interval, glyphs: Glyphs) -> String {
 fn shown_ends(interval: &Interval, glyphs: Glyphs) -> [String; 2] {
     let precision = Precision::of_ends(interval);
     ends(interval).map(|end| precision.end(end, glyphs))
+}
+
+/// The least and the largest of these; infinite, and the wrong way round, where there is none.
+pub(crate) fn extent(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
+    let none = (f64::INFINITY, f64::NEG_INFINITY);
+    let values = values.into_iter();
+    values.fold(none, |(low, high), value| (low.min(value), high.max(value)))
 }
 
 /// The part of an estimate that an axis has room for: its effect, and the ends of its interval as

@@ -3,9 +3,8 @@
 use deadheat_model::{ClockCause, Comparison, Metric, Observation, Side, Unit, Verdict, Warning};
 
 use crate::document::{Note, Severity};
-use crate::enumeration::{enumerated, first_of, texts};
 use crate::glyphs::Glyphs;
-use crate::names::shown;
+use crate::names::{enumerated, first_of, shown, texts};
 use crate::placement;
 use crate::sentences::{self, Source, observations};
 use crate::units::{Precision, counted, quantity, share, two_digits};

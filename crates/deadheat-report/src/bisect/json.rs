@@ -2,39 +2,33 @@
 //! `docs/schema/bisect-answer-1.schema.json`.
 
 use deadheat_model::bisect::{
-    BisectAnswer, BisectEvent, BisectStanding, Bisection, CommitShare, StepEstimate,
+    BisectAnswer, BisectCommit, BisectEvent, BisectRequest, BisectStanding, Bisection, CommitShare,
+    StepEstimate,
 };
 use deadheat_model::{Json, Object, column_name};
 
-use super::answer::{BisectTextOptions, to_bisect_text};
+use super::{BisectTextOptions, bounds, to_bisect_text};
+use crate::json::{self, all};
 
 /// The name and major version of the schema of [`to_bisect_json`].
 const SCHEMA: &str = "deadheat.bisect-answer/1";
 
 /// The search with its answer as JSON, indented by two spaces, with a line break at its end.
 pub fn to_bisect_json(bisection: &Bisection) -> String {
-    let mut text = Json::from(whole(bisection)).pretty();
-    text.push('\n');
-    text
-}
-
-fn whole(bisection: &Bisection) -> Object {
     let request = &bisection.log.request;
-    let id = |commit: usize| request.commits.get(commit).map_or("", |one| &one.id);
-    let commits = request.commits.iter().map(|commit| {
+    let commit = |commit: &BisectCommit| {
         Object::new()
             .with("id", &commit.id)
             .with("committed_at", commit.committed_at)
             .with("subject", &commit.subject)
-    });
+    };
     let end = bisection.log.end();
-    Object::new()
-        .with("schema", SCHEMA)
-        .with("tool", Object::new().with("version", &request.tool_version))
+    let within = end.and_then(|end| end.within);
+    let document = json::document(SCHEMA, &request.tool_version)
         .with("started_at", request.started_at)
         .with("good", &request.good)
         .with("bad", &request.bad)
-        .with("commits", Json::from_iter(commits))
+        .with("commits", all(&request.commits, commit))
         .with("metric", column_name(&request.judged).into_owned())
         .with("margin", request.margin.change())
         .with("alpha", request.alpha)
@@ -44,79 +38,76 @@ fn whole(bisection: &Bisection) -> Object {
             bisection.races().next().map(|race| &race.benchmark),
         )
         .with("seconds", bisection.log.seconds())
-        .with(
-            "answer",
-            end.map(|end| answer(&end.answer, &id))
-                .map_or(Json::Null, Json::from),
-        )
-        .with(
-            "step",
-            end.and_then(|end| end.step.as_ref())
-                .map(step)
-                .map_or(Json::Null, Json::from),
-        )
-        .with("within", within(bisection, &id))
-        .with("named", named(bisection, &id))
-        .with("races", races(bisection, &id))
-        .with("unbuildable", unbuildable(bisection, &id))
-        .with("alike", alike(bisection, &id))
+        .with("answer", end.map(|end| answer(&end.answer, request)))
+        .with("step", end.and_then(|end| end.step.as_ref()).map(step))
+        .with("within", within.map(|ends| pair(ends, request)))
+        .with("named", named(bisection))
+        .with("races", races(bisection))
+        .with("unbuildable", unbuildable(bisection))
+        .with("alike", alike(bisection))
         .with("summary", summary(bisection))
-        .with("commands", commands(bisection))
+        .with("commands", commands(bisection));
+    json::text(document)
 }
 
-fn answer<'i>(answer: &BisectAnswer, id: &dyn Fn(usize) -> &'i str) -> Object {
+/// The name of a commit, in full.
+fn id(commit: usize, request: &BisectRequest) -> &str {
+    request.commits.get(commit).map_or("", |one| &one.id)
+}
+
+/// Two commits, the older one first.
+fn pair((from, to): (usize, usize), request: &BisectRequest) -> Json {
+    Json::from_iter([id(from, request), id(to, request)])
+}
+
+fn answer(answer: &BisectAnswer, request: &BisectRequest) -> Object {
     match answer {
         BisectAnswer::Commits(share) => Object::new()
             .with("kind", "commits")
             .with("probability", share.probability)
-            .with("commits", ids(share, id)),
+            .with("commits", ids(share, request)),
         BisectAnswer::NoStep(probability) => Object::new()
             .with("kind", "no-step")
             .with("probability", *probability),
         BisectAnswer::NoSingleStep(several) => Object::new()
             .with("kind", "no-single-step")
             .with("probability", several.probability)
-            .with(
-                "between",
-                Json::from_iter([id(several.from), id(several.to)]),
-            ),
+            .with("between", pair((several.from, several.to), request)),
         BisectAnswer::Open(open) => Object::new()
             .with("kind", "open")
             .with("reason", open.reason.name())
             .with("no_step", open.no_step)
-            .with("candidates", candidates(&open.commits, id)),
+            .with("candidates", candidates(&open.commits, request)),
     }
 }
 
 /// Commits that cannot be told apart, the oldest first.
-fn ids<'i>(share: &CommitShare, id: &dyn Fn(usize) -> &'i str) -> Json {
-    Json::from_iter((share.first..=share.last).map(id))
+fn ids(share: &CommitShare, request: &BisectRequest) -> Json {
+    Json::from_iter((share.first..=share.last).map(|commit| id(commit, request)))
 }
 
-fn candidates<'i>(shares: &[CommitShare], id: &dyn Fn(usize) -> &'i str) -> Json {
-    let one = |share: &CommitShare| {
+fn candidates(shares: &[CommitShare], request: &BisectRequest) -> Json {
+    all(shares, |share| {
         Object::new()
-            .with("commits", ids(share, id))
+            .with("commits", ids(share, request))
             .with("probability", share.probability)
-    };
-    Json::from_iter(shares.iter().map(one))
+    })
 }
 
 fn step(step: &StepEstimate) -> Object {
-    let interval = [step.low.change(), step.high.change()];
     Object::new()
         .with("change", step.effect.change())
-        .with("interval", Json::from_iter(interval))
+        .with("interval", ends(step))
 }
 
-fn within<'i>(bisection: &Bisection, id: &dyn Fn(usize) -> &'i str) -> Json {
-    let within = bisection.log.end().and_then(|end| end.within);
-    within.map_or(Json::Null, |(from, to)| Json::from_iter([id(from), id(to)]))
+/// The ends of a step, as relative changes.
+fn ends(step: &StepEstimate) -> Json {
+    json::ends(&bounds(step))
 }
 
 /// The commits that the answer names, as git tells of them.
-fn named<'i>(bisection: &Bisection, id: &dyn Fn(usize) -> &'i str) -> Json {
-    let named = bisection.details.iter().map(|details| {
+fn named(bisection: &Bisection) -> Json {
+    all(&bisection.details, |details| {
         let file = |(path, lines): &(String, Option<(u64, u64)>)| {
             Object::new()
                 .with("path", path)
@@ -124,72 +115,60 @@ fn named<'i>(bisection: &Bisection, id: &dyn Fn(usize) -> &'i str) -> Json {
                 .with("removed", lines.map(|(_, removed)| removed))
         };
         Object::new()
-            .with("id", id(details.commit))
+            .with("id", id(details.commit, &bisection.log.request))
             .with("author", &details.author)
-            .with("files", Json::from_iter(details.files.iter().map(file)))
-    });
-    Json::from_iter(named)
+            .with("files", all(&details.files, file))
+    })
 }
 
-fn races<'i>(bisection: &Bisection, id: &dyn Fn(usize) -> &'i str) -> Json {
+fn races(bisection: &Bisection) -> Json {
+    let request = &bisection.log.request;
     let events = bisection.log.events.iter().zip(&bisection.standings);
     let races = events.filter_map(|(event, standing)| {
         let BisectEvent::Raced(raced) = event else {
             return None;
         };
-        let race = standing
-            .as_ref()
-            .and_then(|standing| standing.race.as_ref());
-        let after = standing
-            .as_ref()
-            .map(|standing| self::standing(standing, id));
+        let standing = standing.as_ref();
+        let race = standing.and_then(|standing| standing.race.as_ref());
+        let after = standing.map(|standing| self::standing(standing, request));
         Some(
             Object::new()
-                .with("from", id(raced.from))
-                .with("to", id(raced.to))
+                .with("from", id(raced.from, request))
+                .with("to", id(raced.to, request))
                 .with("change", raced.effect.change())
-                .with(
-                    "interval",
-                    race.map(|race| Json::from_iter([race.low.change(), race.high.change()]))
-                        .unwrap_or(Json::Null),
-                )
+                .with("interval", race.map(ends))
                 .with("replicates", raced.replicates)
                 .with("seconds", raced.seconds)
                 .with("cut", raced.was_cut)
                 .with("placed", raced.is_placed)
                 .with("file", raced.file.display().to_string())
-                .with("after", after.map_or(Json::Null, Json::from)),
+                .with("after", after),
         )
     });
     Json::from_iter(races)
 }
 
-fn standing<'i>(standing: &BisectStanding, id: &dyn Fn(usize) -> &'i str) -> Object {
-    let (from, to) = standing.between;
+fn standing(standing: &BisectStanding, request: &BisectRequest) -> Object {
     Object::new()
-        .with("between", Json::from_iter([id(from), id(to)]))
+        .with("between", pair(standing.between, request))
         .with("held", standing.held)
         .with("no_step", standing.no_step)
         .with("several", standing.several)
-        .with("candidates", candidates(&standing.commits, id))
+        .with("candidates", candidates(&standing.commits, request))
 }
 
-fn unbuildable<'i>(bisection: &Bisection, id: &dyn Fn(usize) -> &'i str) -> Json {
+fn unbuildable(bisection: &Bisection) -> Json {
     let failed = bisection.unbuildable().map(|failed| {
         Object::new()
-            .with("id", id(failed.commit))
+            .with("id", id(failed.commit, &bisection.log.request))
             .with("reason", &failed.reason)
     });
     Json::from_iter(failed)
 }
 
-fn alike<'i>(bisection: &Bisection, id: &dyn Fn(usize) -> &'i str) -> Json {
-    let pairs = bisection.alike();
-    Json::from_iter(
-        pairs
-            .iter()
-            .map(|(from, to)| Json::from_iter([id(*from), id(*to)])),
-    )
+fn alike(bisection: &Bisection) -> Json {
+    let pairs = bisection.alike().into_iter();
+    Json::from_iter(pairs.map(|ends| pair(ends, &bisection.log.request)))
 }
 
 /// The commands that tell more.
@@ -197,7 +176,7 @@ fn commands(bisection: &Bisection) -> Json {
     let command = |(does, command): &(String, String)| {
         Object::new().with("does", does).with("command", command)
     };
-    Json::from_iter(bisection.commands.iter().map(command))
+    all(&bisection.commands, command)
 }
 
 /// The sentence that people read.

@@ -4,11 +4,10 @@ use deadheat_model::bisect::{
     BisectAnswer, BisectEvent, BisectRequest, BisectStanding, Bisection, CommitsBegun,
 };
 
-use super::words::{Words, percent, reason};
-use crate::enumeration::first_of;
+use super::{Words, bounds, percent, reason};
 use crate::glyphs::Glyphs;
-use crate::names::{escape_message, shown};
-use crate::units::{counted, waiting};
+use crate::names::{escape_message, first_of, shown};
+use crate::units::{counted, sized, waiting};
 
 /// Columns that a name or the reason of a failure may take.
 const WIDE: usize = 200;
@@ -76,8 +75,10 @@ pub fn story_line(
         BisectEvent::Raced(raced) => {
             let (older, newer) = (words.short(raced.from), words.short(raced.to));
             let found = standing.and_then(|standing| standing.race);
-            let found =
-                found.map(|race| format!(": {} {}", words.signed(&race), words.ends(&race)));
+            let found = found.map(|race| {
+                let sized = sized(race.effect, Some(&bounds(&race)), glyphs);
+                format!(": {sized}")
+            });
             let after = standing.map(|standing| format!("; {}", words.standing(standing)));
             let cut = if raced.was_cut {
                 ", which was cut off, counts"

@@ -2,10 +2,10 @@
 
 use deadheat_model::{CalibratedKind, Calibration, Detectable, Found, LogRatio, NoiseFloor, Unit};
 
-use super::note::{kind, percent};
+use super::{kind, percent};
 use crate::document::{Block, Content, Kind, Table};
-use crate::enumeration::texts;
 use crate::glyphs::Glyphs;
+use crate::names::texts;
 use crate::units::{counted, quantity, share, spread};
 
 /// A table under a title, a sentence on how to read it, and what there is to say below it; nothing

@@ -7,14 +7,11 @@ use deadheat_model::{
     Analysis, Better, FailedBenchmark, LeftOut, LeftOutReason, Metric, Overall, Warning,
 };
 
-use super::rows;
-use super::sides::{Labels, Scene};
-use crate::enumeration::first_of;
+use super::rows::{self, Labels, Scene};
 use crate::glyphs::Glyphs;
-use crate::names::{escape, shorten};
+use crate::names::{escape, first_of, gathered, shorten};
 use crate::sentences::{self, Source};
-use crate::suite;
-use crate::tally::{left_out_cell, tally_with};
+use crate::suite::{self, left_out_cell, tally_with};
 use crate::units::{counted, two_digits};
 use crate::warnings::{WarningText, is_information, sentence, warnings_first};
 
@@ -73,14 +70,10 @@ pub(super) fn left_out(reason: &LeftOutReason, labels: &Labels<'_>) -> String {
 
 /// The number that came to each verdict, and what became of the others.
 pub(super) fn tally(analysis: &Analysis, labels: &Labels<'_>) -> String {
-    let mut left_out: Vec<(usize, String)> = Vec::new();
-    for one in &analysis.left_out {
-        let word = self::left_out(&one.reason, labels);
-        match left_out.iter_mut().find(|(_, other)| *other == word) {
-            Some((count, _)) => *count += 1,
-            None => left_out.push((1, word)),
-        }
-    }
+    let words = analysis.left_out.iter();
+    let words = words.map(|one| (self::left_out(&one.reason, labels), one));
+    let counts = gathered(words).into_iter();
+    let left_out: Vec<_> = counts.map(|(word, all)| (all.len(), word)).collect();
     tally_with(&analysis.comparisons, &analysis.failures, &left_out)
 }
 
@@ -115,24 +108,16 @@ pub(super) fn listed<'n>(names: impl Iterator<Item = &'n str>, glyphs: Glyphs) -
 
 /// Sentences about the benchmarks that failed: those that failed in the same words together.
 pub(super) fn failures(failures: &[FailedBenchmark], glyphs: Glyphs) -> Vec<String> {
-    let mut groups: Vec<Vec<&FailedBenchmark>> = Vec::new();
-    let mut places: HashMap<&str, usize> = HashMap::new();
-    for failure in failures {
-        let place = *places.entry(&failure.message).or_insert(groups.len());
-        match groups.get_mut(place) {
-            Some(group) => group.push(failure),
-            None => groups.push(vec![failure]),
-        }
-    }
+    let groups = gathered(failures.iter().map(|failure| (&failure.message, failure)));
     let title = |failure: &FailedBenchmark| suite::failed_title(failure, glyphs);
-    let sentence = |group: &Vec<&FailedBenchmark>| match group.as_slice() {
+    let sentence = |(message, group): &(&String, Vec<&FailedBenchmark>)| match group.as_slice() {
         [failure] => {
             let title = shorten(&title(failure), NAME, glyphs);
             sentences::failed(&title, failure, glyphs)
         }
         several => {
             let titles: Vec<String> = several.iter().map(|failure| title(failure)).collect();
-            let message = escape(&several[0].message, glyphs);
+            let message = escape(message, glyphs);
             let message = shorten(&message, 400, glyphs);
             format!(
                 "{} benchmarks failed: {}: {}.",
@@ -143,7 +128,11 @@ pub(super) fn failures(failures: &[FailedBenchmark], glyphs: Glyphs) -> Vec<Stri
         }
     };
     let mut lines: Vec<String> = groups.iter().take(FAILURES).map(sentence).collect();
-    let rest: usize = groups.iter().skip(FAILURES).map(Vec::len).sum();
+    let rest: usize = groups
+        .iter()
+        .skip(FAILURES)
+        .map(|(_, group)| group.len())
+        .sum();
     if rest > 0 {
         let rest = counted(rest as u64, "benchmark", "benchmarks");
         lines.push(format!("{rest} more failed; the JSON and the CSV say how."));

@@ -5,32 +5,24 @@ use deadheat_model::doctor::{
 };
 use deadheat_model::{Json, Object, Pinning};
 
-use super::findings::{describe, headline, option};
 use super::mends::{mend, start_with};
 use super::numbers::list;
+use super::{describe, headline, option};
 use crate::glyphs::Glyphs;
+use crate::json::{self, all};
 
 /// The name and major version of the schema of [`to_doctor_json`].
 const SCHEMA: &str = "deadheat.doctor/1";
 
 /// The checkup as JSON, indented by two spaces, with a line break at its end.
 pub fn to_doctor_json(checkup: &Checkup) -> String {
-    let mut text = Json::from(whole(checkup)).pretty();
-    text.push('\n');
-    text
-}
-
-fn whole(checkup: &Checkup) -> Object {
-    let findings = checkup.findings.iter().map(|one| finding(one, checkup));
     let machine = Object::new()
         .with("system", &checkup.system)
         .with("kernel", checkup.kernel.as_ref())
         .with("cpu", checkup.cpu.as_ref())
         .with("online", numbers(&checkup.online))
         .with("allowed", numbers(&checkup.allowed));
-    Object::new()
-        .with("schema", SCHEMA)
-        .with("tool", Object::new().with("version", &checkup.tool_version))
+    let document = json::document(SCHEMA, &checkup.tool_version)
         .with("machine", machine)
         .with("pin", pin(&checkup.pinning))
         .with("measured_on", checkup.measured_on)
@@ -38,9 +30,13 @@ fn whole(checkup: &Checkup) -> Object {
         .with("fitness", checkup.fitness().name())
         .with("summary", headline(checkup))
         .with("first", checkup.first().map(|one| one.topic().name()))
-        .with("cores", Json::from_iter(checkup.cores.iter().map(core)))
-        .with("findings", Json::from_iter(findings))
-        .with("advice", advice(checkup))
+        .with("cores", all(&checkup.cores, core))
+        .with(
+            "findings",
+            all(&checkup.findings, |one| finding(one, checkup)),
+        )
+        .with("advice", advice(checkup));
+    json::text(document)
 }
 
 fn core(watch: &CoreWatch) -> Object {
@@ -70,10 +66,7 @@ fn finding(finding: &Finding, checkup: &Checkup) -> Object {
         .with("does", words.effect)
         .with("matters", words.meaning)
         .with("mend", mend)
-        .with(
-            "effects",
-            Json::from_iter(finding.effects.iter().map(effect)),
-        )
+        .with("effects", all(&finding.effects, effect))
         .with("not_measured", finding.not_measured.map(|why| why.name()))
         .with("facts", facts(&finding.facts))
 }

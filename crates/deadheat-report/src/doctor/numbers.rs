@@ -1,7 +1,7 @@
 //! Measured numbers of a checkup: two digits, for a moment's look is not worth more.
 
-use crate::enumeration::enumerated;
 use crate::glyphs::Glyphs;
+use crate::names::enumerated;
 use crate::units::{rounded, two_digits};
 
 /// Parts of the time below this are none.
@@ -56,11 +56,7 @@ pub(super) fn frequency(khz: u64) -> String {
 
 /// Degrees, whole ones.
 pub(super) fn degrees(celsius: f64, glyphs: Glyphs) -> String {
-    let sign = match glyphs {
-        Glyphs::Unicode => "°C",
-        Glyphs::Ascii => "C",
-    };
-    format!("{celsius:.0} {sign}")
+    format!("{celsius:.0} {}", glyphs.choose("°C", "C"))
 }
 
 /// Cores as one writes them in a sentence: `core 1`, `cores 0 to 3 and 8`.

@@ -1,28 +1,23 @@
 //! A history for programs: `deadheat.history/1`, described by `docs/schema/history-1.schema.json`.
 
 use deadheat_model::{
-    CommitOrder, History, Interval, Json, LoopClosure, Object, Timeline, TimelineChange,
-    TimelineCommit, TimelinePlateau, TimelineRace,
+    CommitOrder, History, HistoryMachine, Interval, Json, LoopClosure, Object, Timeline,
+    TimelineChange, TimelineCommit, TimelinePlateau, TimelineRace,
 };
 
-use super::words::bisecting;
+use super::bisecting;
+use crate::json::{self, all};
 
 /// The name and major version of the schema of [`to_history_json`].
 const SCHEMA: &str = "deadheat.history/1";
 
 /// The history as JSON, indented by two spaces, with a line break at its end.
 pub fn to_history_json(history: &History) -> String {
-    let mut text = Json::from(whole(history)).pretty();
-    text.push('\n');
-    text
-}
-
-fn whole(history: &History) -> Object {
-    let machines = history.machines.iter().map(|machine| {
+    let machine = |machine: &HistoryMachine| {
         Object::new()
             .with("name", &machine.name)
             .with("cpu", &machine.cpu)
-    });
+    };
     let index = Object::new()
         .with("runs", history.runs)
         .with("commits", history.commits);
@@ -32,16 +27,14 @@ fn whole(history: &History) -> Object {
         .with("older", history.older)
         .with("unknown", history.unknown)
         .with("off_line", history.off_line);
-    let timelines = history.timelines.iter().map(timeline);
-    Object::new()
-        .with("schema", SCHEMA)
-        .with("tool", Object::new().with("version", &history.tool_version))
+    let document = json::document(SCHEMA, &history.tool_version)
         .with("alpha", history.alpha)
         .with("confidence", history.confidence)
         .with("index", index)
         .with("range", range)
-        .with("machines", Json::from_iter(machines))
-        .with("benchmarks", Json::from_iter(timelines))
+        .with("machines", all(&history.machines, machine))
+        .with("benchmarks", all(&history.timelines, timeline));
+    json::text(document)
 }
 
 fn timeline(timeline: &Timeline) -> Object {
@@ -50,27 +43,21 @@ fn timeline(timeline: &Timeline) -> Object {
     for (name, value) in &series.parameters {
         parameters.push(name.clone().into(), value.into());
     }
-    let all = |changes: &[TimelineChange]| {
-        Json::from_iter(changes.iter().map(|one| change(timeline, one)))
-    };
-    let plateaus = timeline.plateaus.iter().map(|one| plateau(timeline, one));
+    let change = |one: &TimelineChange| change(timeline, one);
     Object::new()
         .with("benchmark", &series.benchmark)
         .with("parameters", parameters)
         .with("metric", series.metric.name())
+        .with("commits", all(&timeline.commits, commit))
+        .with("steps", all(&timeline.steps, change))
+        .with("creep", all(&timeline.creep, change))
         .with(
-            "commits",
-            Json::from_iter(timeline.commits.iter().map(commit)),
+            "plateaus",
+            all(&timeline.plateaus, |one| plateau(timeline, one)),
         )
-        .with("steps", all(&timeline.steps))
-        .with("creep", all(&timeline.creep))
-        .with("plateaus", Json::from_iter(plateaus))
         .with("loops", loops(&timeline.closure))
         .with("unconnected", timeline.unconnected)
-        .with(
-            "races",
-            Json::from_iter(timeline.races.iter().map(|one| race(timeline, one))),
-        )
+        .with("races", all(&timeline.races, |one| race(timeline, one)))
 }
 
 fn commit(one: &TimelineCommit) -> Object {

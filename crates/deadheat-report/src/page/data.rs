@@ -1,11 +1,16 @@
-//! The data of the charts of one comparison, as JSON beside it.
+//! The data of the charts of one comparison, as JSON beside it: columns of numbers as text that takes
+//! little room.
+//!
+//! A number is whole steps around a middle: data of plots lie close together, so few digits of each
+//! tell all there is to see. A number of steps is one to three signs of [`SIGNS`], most often one
+//! or two; in decimal digits with a blank between them it took five. Browsers take a column apart
+//! only when they draw it.
 
 use deadheat_model::{
     Comparison, Difference, DifferenceSeries, Distribution, Estimate, Json, LookEstimate, Object,
     PairCloud, PairPoint, Plots, ReplicateEstimate,
 };
 
-use super::columns::{bits, curved, rising, scattered, whole};
 use super::html::GLYPHS;
 use crate::sentences;
 use crate::units::Scale;
@@ -186,12 +191,386 @@ fn rounded(value: f64) -> Json {
     Json::Number(format!("{value:.5e}").parse().unwrap_or(value))
 }
 
+/// Digits, in the order of their values. Whatever stands for more than itself in JSON or in HTML is
+/// not among them.
+const SIGNS: &[u8; BASE as usize] =
+    b" !#$%'()*+,-./0123456789:;=?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz{|}~";
+
+const BASE: u64 = 90;
+
+/// Numbers below this are one digit: themselves.
+const ONE: u64 = 45;
+
+/// First digits from 45 up to here have one more behind them, …
+const TWO: u64 = 85;
+
+/// … from there up to here two, and the last has a digit that says how many follow.
+const THREE: u64 = 89;
+
+/// The least number of three digits, and of more.
+const FROM_THREE: u64 = ONE + (TWO - ONE) * BASE;
+const FROM_MORE: u64 = FROM_THREE + (THREE - TWO) * BASE * BASE;
+
+/// Steps to the spread of a column's middle half: finer than an eye can see, however far one zooms
+/// into where the values are.
+const STEPS: f64 = 400.0;
+
+/// Steps of which scripts can add a few without rounding.
+const EXACT: u64 = 1 << 50;
+
+/// The way the steps of a column are told; the mark of it stands behind the middle and the step.
+#[derive(Clone, Copy)]
+enum Way {
+    /// Each by itself.
+    Scattered = b' ' as isize,
+    /// The first, and how far each lies above the one before.
+    Ascending = b'/' as isize,
+    /// The differences between a rise and the one before.
+    Curved = b'~' as isize,
+}
+
+/// Values that scatter, or ascend: the middle, the step, and of each value the steps from the middle
+/// to it.
+pub(super) fn scattered(values: impl IntoIterator<Item = f64>) -> Json {
+    column(values.into_iter().collect(), Way::Scattered)
+}
+
+/// The same of values that make a curve.
+pub(super) fn curved(values: impl IntoIterator<Item = f64>) -> Json {
+    column(values.into_iter().collect(), Way::Curved)
+}
+
+fn column(values: Vec<f64>, way: Way) -> Json {
+    let ascends = values.is_sorted_by(|a, b| a.total_cmp(b).is_le());
+    let (middle, spread) = shape(&values, ascends);
+    let step = power_of_ten_below(spread / STEPS);
+    let steps = |value: &f64| ((value - middle) / step).round() as i64;
+    let far = |value: &f64| steps(value).unsigned_abs() > EXACT;
+    let way = match ascends {
+        _ if values.iter().any(far) => Way::Scattered,
+        true => Way::Ascending,
+        false => way,
+    };
+    let mark = char::from(way as u8);
+    let mut text = format!("{middle:e}{mark}{step:e}{mark}");
+    text.reserve(values.len() * 2);
+    let mut steps = values.iter().map(steps);
+    match way {
+        Way::Scattered => steps.for_each(|steps| push_signed(&mut text, steps)),
+        Way::Ascending => {
+            let mut last = steps.next();
+            last.into_iter()
+                .for_each(|first| push_signed(&mut text, first));
+            for steps in steps {
+                let rise = last.replace(steps).map_or(0, |last| steps - last);
+                push(&mut text, rise as u64);
+            }
+        }
+        Way::Curved => {
+            let (mut last, mut rise) = (0, 0);
+            for steps in steps {
+                push_signed(&mut text, steps - last - rise);
+                (last, rise) = (steps, steps - last);
+            }
+        }
+    }
+    Json::Text(text)
+}
+
+/// Whole numbers that mostly rise by the same: how much each rises by more than the one before, and
+/// behind a zero how many more there are.
+pub(super) fn rising(values: impl IntoIterator<Item = u32>) -> Json {
+    let mut text = String::new();
+    let (mut last, mut rise, mut zeros) = (0, 0, 0);
+    for value in values {
+        let next = i64::from(value) - last;
+        if next == rise {
+            zeros += 1;
+        } else {
+            push_zeros(&mut text, &mut zeros);
+            push_signed(&mut text, next - rise);
+        }
+        (last, rise) = (i64::from(value), next);
+    }
+    push_zeros(&mut text, &mut zeros);
+    Json::Text(text)
+}
+
+fn push_zeros(text: &mut String, zeros: &mut u64) {
+    if let Some(more) = zeros.checked_sub(1) {
+        push_signed(text, 0);
+        push(text, more);
+        *zeros = 0;
+    }
+}
+
+/// Whole numbers of any kind.
+pub(super) fn whole(values: impl IntoIterator<Item = u32>) -> Json {
+    let mut text = String::new();
+    values
+        .into_iter()
+        .for_each(|value| push(&mut text, value.into()));
+    Json::Text(text)
+}
+
+/// Yes or no of each of many, six to a sign, the first in the lowest bit.
+pub(super) fn bits(values: impl IntoIterator<Item = bool>) -> Json {
+    let mut text = String::new();
+    let mut values = values.into_iter().peekable();
+    while values.peek().is_some() {
+        let six = values.by_ref().take(6).enumerate();
+        push_digit(
+            &mut text,
+            six.fold(0, |six, (place, yes)| six | u64::from(yes) << place),
+        );
+    }
+    Json::Text(text)
+}
+
+/// A value in the middle, and how far the middle half spreads; if that is nothing, all of them, or
+/// else the middle itself.
+fn shape(values: &[f64], ascends: bool) -> (f64, f64) {
+    let mut sorted = Vec::new();
+    let sorted = if ascends {
+        values
+    } else {
+        sorted.extend_from_slice(values);
+        sorted.sort_unstable_by(f64::total_cmp);
+        &sorted
+    };
+    let at = |share: usize| match sorted.len() {
+        0 => 0.0,
+        len => sorted[(len * share / 4).min(len - 1)],
+    };
+    let [least, low, middle, high, most] = [0, 1, 2, 3, 4].map(at);
+    let spread = [high - low, most - least, middle.abs(), 1.0];
+    let spread = spread
+        .into_iter()
+        .find(|spread| *spread > 0.0 && spread.is_finite());
+    (middle, spread.unwrap_or(f64::MAX))
+}
+
+fn power_of_ten_below(value: f64) -> f64 {
+    let text = format!("{value:e}");
+    let exponent = text.rsplit_once('e').map_or("0", |(_, exponent)| exponent);
+    // Read as text, so that a thousandth is the double next to it.
+    let step = format!("1e{exponent}").parse().ok();
+    step.filter(|step| *step > 0.0).unwrap_or(f64::MIN_POSITIVE)
+}
+
+/// A number of either sign: even is up, odd is down.
+fn push_signed(text: &mut String, number: i64) {
+    push(text, ((number << 1) ^ (number >> 63)) as u64);
+}
+
+fn push(text: &mut String, number: u64) {
+    let mut digit = |digit| push_digit(text, digit);
+    if number < ONE {
+        digit(number);
+    } else if number < FROM_THREE {
+        let rest = number - ONE;
+        digit(ONE + rest / BASE);
+        digit(rest % BASE);
+    } else if number < FROM_MORE {
+        let rest = number - FROM_THREE;
+        digit(TWO + rest / BASE / BASE);
+        digit(rest / BASE % BASE);
+        digit(rest % BASE);
+    } else {
+        let digits = number.ilog(BASE) + 1;
+        digit(THREE);
+        digit(digits.into());
+        for place in (0..digits).rev() {
+            digit(number / BASE.pow(place) % BASE);
+        }
+    }
+}
+
+fn push_digit(text: &mut String, digit: u64) {
+    text.push(char::from(SIGNS[digit as usize]));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn six_digits_suffice() {
         assert_eq!(rounded(0.123456789).to_string(), "0.123457");
+    }
+
+    /// The numbers of a text, as the scripts of the page read them.
+    fn read(text: &str) -> Vec<u64> {
+        let place = |sign: u8| SIGNS.iter().position(|known| *known == sign).unwrap() as u64;
+        let mut digits = text.bytes().map(place);
+        let mut numbers = Vec::new();
+        while let Some(first) = digits.next() {
+            let mut more = |count: u64| {
+                let digits = digits.by_ref().take(count as usize);
+                digits.fold(0_u64, |number, digit| number * BASE + digit)
+            };
+            numbers.push(match first {
+                THREE => {
+                    let count = more(1);
+                    more(count)
+                }
+                TWO.. => FROM_THREE + (first - TWO) * BASE * BASE + more(2),
+                ONE.. => ONE + (first - ONE) * BASE + more(1),
+                _ => first,
+            });
+        }
+        numbers
+    }
+
+    fn signed(number: u64) -> i64 {
+        (number >> 1) as i64 ^ -((number & 1) as i64)
+    }
+
+    fn unpacked(json: &Json) -> Vec<f64> {
+        let text = json.as_text().unwrap();
+        let mark = text.chars().find(|sign| " /~".contains(*sign)).unwrap();
+        let mut parts = text.splitn(3, mark);
+        let [middle, step] = [(); 2].map(|()| parts.next().unwrap().parse::<f64>().unwrap());
+        let (mut last, mut rise) = (None, 0);
+        let steps = read(parts.next().unwrap()).into_iter().map(|number| {
+            let steps = match (mark, last) {
+                ('/', Some(last)) => last + number as i64,
+                ('~', _) => {
+                    rise += signed(number);
+                    last.unwrap_or(0) + rise
+                }
+                _ => signed(number),
+            };
+            last = Some(steps);
+            steps
+        });
+        steps.map(|steps| middle + steps as f64 * step).collect()
+    }
+
+    fn risen(json: &Json) -> Vec<i64> {
+        let mut numbers = read(json.as_text().unwrap()).into_iter();
+        let (mut last, mut rise, mut all) = (0, 0, Vec::new());
+        while let Some(number) = numbers.next() {
+            rise += signed(number);
+            let more = if number == 0 {
+                numbers.next().unwrap()
+            } else {
+                0
+            };
+            for _ in 0..=more {
+                last += rise;
+                all.push(last);
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn no_digit_has_another_meaning_in_json_or_html() {
+        assert!(SIGNS.is_sorted_by(|a, b| a < b));
+        assert!(SIGNS.iter().all(|sign| (b' '..=b'~').contains(sign)));
+        assert!(!SIGNS.iter().any(|sign| b"\"\\<>&".contains(sign)));
+    }
+
+    #[test]
+    fn numbers_come_back_and_small_ones_take_one_sign() {
+        let ends = [ONE, FROM_THREE, FROM_MORE, u64::MAX];
+        let around = ends
+            .iter()
+            .flat_map(|end| [end - 1, *end, end.saturating_add(1)]);
+        for number in around.chain([0, 1, 1 << 40]) {
+            let mut text = String::new();
+            push(&mut text, number);
+            assert_eq!(read(&text), [number], "{text}");
+            let digits = [ONE, FROM_THREE, FROM_MORE];
+            let digits = digits.iter().filter(|end| number >= **end).count() + 1;
+            assert!(text.len() == digits || digits == 4, "{number} {text}");
+        }
+        for number in [0, 22, -22, 1800, -1800, i64::MIN, i64::MAX] {
+            let mut text = String::new();
+            push_signed(&mut text, number);
+            assert_eq!(signed(read(&text)[0]), number);
+        }
+    }
+
+    #[test]
+    fn values_come_back_to_a_fraction_of_their_spread() {
+        // A millisecond with a spread of a hundred nanoseconds, and an outlier.
+        let near = (0..100).map(|i| 1e6 + f64::from(i) * 2.0);
+        let values: Vec<f64> = near.chain([5e7]).collect();
+        let mixed: Vec<f64> = (0..101).map(|i| values[i * 37 % 101]).collect();
+        for (values, room) in [(values, 2), (mixed, 3)] {
+            let json = scattered(values.iter().copied());
+            for (value, back) in values.iter().zip(unpacked(&json)) {
+                assert!((value - back).abs() <= 0.25, "{value} {back}");
+            }
+            assert!(json.to_string().len() < room * values.len(), "{json}");
+        }
+        let bell: Vec<f64> = (-60..60)
+            .map(|i| (-f64::from(i * i) / 500.0).exp())
+            .collect();
+        let json = curved(bell.iter().copied());
+        for (value, back) in bell.iter().zip(unpacked(&json)) {
+            assert!((value - back).abs() <= 0.001, "{value} {back}");
+        }
+        assert!(json.to_string().len() < 3 * bell.len() / 2, "{json}");
+    }
+
+    #[test]
+    fn odd_columns_are_kept() {
+        let odd = [
+            vec![],
+            vec![0.0],
+            vec![7.5, 7.5],
+            vec![0.0, 0.0, 0.0, 0.0, 1e-12],
+            vec![-3e300, 3e300],
+        ];
+        for values in odd {
+            let both = [scattered(values.clone()), curved(values.clone())];
+            for back in both.map(|json| unpacked(&json)) {
+                assert_eq!(back.len(), values.len());
+                for (value, back) in values.iter().zip(back) {
+                    assert!((value - back).abs() <= value.abs() * 2e-3, "{value} {back}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_rises_evenly_takes_no_room() {
+        assert!(rising(0..10_000).to_string().len() < 12);
+        assert!(rising([7; 1_000]).to_string().len() < 12);
+        assert_eq!(rising([]).to_string(), "\"\"");
+    }
+
+    #[test]
+    fn six_bits_are_one_sign() {
+        let even = |number: usize| number.is_multiple_of(2);
+        let text = bits((0..8).map(even)).to_string();
+        let digits = read(text.trim_matches('"'));
+        assert_eq!(digits, [0b01_0101, 0b01]);
+        assert_eq!(bits([true; 6]).to_string().len(), 3);
+    }
+
+    proptest! {
+        #[test]
+        fn whole_numbers_come_back(values in prop::collection::vec(prop_oneof![0..9_u32, any::<u32>()], 0..50)) {
+            let wide: Vec<i64> = values.iter().copied().map(i64::from).collect();
+            prop_assert_eq!(&risen(&rising(values.clone())), &wide);
+            let back = read(whole(values).as_text().unwrap());
+            prop_assert_eq!(back.into_iter().map(|one| one as i64).collect::<Vec<_>>(), wide);
+        }
+
+        #[test]
+        fn every_way_to_write_values_gives_the_same_ones(values in prop::collection::vec(prop_oneof![-9.0..9.0, prop::num::f64::NORMAL], 0..50)) {
+            let mut values = values;
+            for _ in 0..2 {
+                let [scattered, curved] = [scattered(values.clone()), curved(values.clone())];
+                prop_assert_eq!(unpacked(&scattered), unpacked(&curved));
+                prop_assert_eq!(unpacked(&scattered).len(), values.len());
+                values.sort_by(f64::total_cmp);
+            }
+        }
     }
 }

@@ -12,13 +12,16 @@ use crate::names::escape;
 /// The characters that a page can show.
 pub(crate) const GLYPHS: Glyphs = Glyphs::Unicode;
 
+/// The styles that all pages share.
+const STYLE: &str = include_str!("../../assets/page/page.css");
+
 /// The signs between which a text has a reading direction of its own.
 const ISOLATE: char = '\u{2068}';
 const END_OF_ISOLATE: char = '\u{2069}';
 
 /// A label that keeps its reading direction to itself, for use in a sentence.
 /// It must have been escaped, so that it holds no such sign already.
-pub(super) fn isolated(label: &str) -> String {
+pub(crate) fn isolated(label: &str) -> String {
     format!("{ISOLATE}{label}{END_OF_ISOLATE}")
 }
 
@@ -32,7 +35,7 @@ impl<T: AsRef<str>> Display for Text<T> {
 }
 
 /// A text as the value of an attribute, between double quotes.
-pub(super) struct Attribute<T>(pub(super) T);
+pub(crate) struct Attribute<T>(pub(crate) T);
 
 impl<T: AsRef<str>> Display for Attribute<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -61,8 +64,46 @@ fn harmless(f: &mut fmt::Formatter<'_>, text: &str, isolate: [&str; 2]) -> fmt::
     f.write_str(rest)
 }
 
+/// The head of a page, and the beginning of its body.
+#[derive(Default)]
+pub(crate) struct Head<'a> {
+    /// The version of deadheat that writes it.
+    pub(crate) version: &'a str,
+    pub(crate) title: &'a str,
+    /// The part of the policy on scripts, and that on images; nothing else than styles is allowed
+    /// without them.
+    pub(crate) allows: [&'a str; 2],
+    /// Styles beside those that all pages share.
+    pub(crate) style: &'a str,
+    /// Elements behind the styles.
+    pub(crate) more: &'a str,
+}
+
+impl Head<'_> {
+    /// Images that stand in the page itself, as the policy lists them.
+    pub(crate) const IMAGES: &'static str = " img-src data:;";
+
+    pub(crate) fn write(&self, out: &mut dyn Write) -> fmt::Result {
+        let [scripts, images] = self.allows;
+        write!(
+            out,
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none';{scripts} \
+             style-src 'unsafe-inline';{images} base-uri 'none'; form-action 'none'\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <meta name=\"color-scheme\" content=\"light dark\">\n\
+             <meta name=\"generator\" content=\"deadheat {}\">\n\
+             <title>{} · deadheat</title>\n<style>{STYLE}{}</style>\n{}</head>\n<body>\n",
+            Attribute(self.version),
+            Attribute(self.title),
+            self.style,
+            self.more
+        )
+    }
+}
+
 /// A text from outside as content of an element: what would hide or reverse is shown as its escape.
-pub(super) fn foreign(text: &str) -> Text<String> {
+pub(crate) fn foreign(text: &str) -> Text<String> {
     Text(isolated(&escape(text, GLYPHS)))
 }
 
@@ -163,7 +204,7 @@ fn block(out: &mut dyn Write, content: &Content<'_>) -> fmt::Result {
             self::blocks(out, blocks)?;
             out.write_str("</details>")
         }
-        // Charts need the data of the page, see `write`.
+        // Charts need the data of the page, see `Section` in `page.rs`.
         Content::Plot(_) => Ok(()),
         Content::Code(command) => write!(
             out,
@@ -241,19 +282,30 @@ fn notes(out: &mut dyn Write, notes: &[Note]) -> fmt::Result {
     out.write_str("</ul>")
 }
 
+/// The beginning of a table that scrolls by itself: its label, the element that shows that where one
+/// does, and the heads of its columns. It ends with `</tbody></table></div>`.
+pub(crate) fn table_head<'h>(
+    out: &mut dyn Write,
+    (label, caption): (&str, &str),
+    heads: impl IntoIterator<Item = &'h str>,
+) -> fmt::Result {
+    write!(
+        out,
+        "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{}\"><table class=\"plain\">{caption}<thead><tr>",
+        Attribute(label)
+    )?;
+    for head in heads {
+        write!(out, "<th scope=\"col\">{}</th>", Text(head))?;
+    }
+    out.write_str("</tr></thead><tbody>")
+}
+
 /// A table that scrolls by itself where the page is too narrow for it. The
 /// first column names the rows.
 fn table(out: &mut dyn Write, table: &Table<'_>) -> fmt::Result {
-    let caption = Text(&table.caption);
-    write!(
-        out,
-        "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{}\"><table class=\"plain\"><caption>{caption}</caption><thead><tr>",
-        Attribute(&table.caption)
-    )?;
-    for column in &table.columns {
-        write!(out, "<th scope=\"col\">{}</th>", Text(&column.head))?;
-    }
-    out.write_str("</tr></thead><tbody>")?;
+    let caption = format!("<caption>{}</caption>", Text(&table.caption));
+    let heads = table.columns.iter().map(|column| column.head.as_str());
+    table_head(out, (&table.caption, &caption), heads)?;
     for row in &table.rows {
         out.write_str("<tr>")?;
         for (index, cell) in row.cells.iter().enumerate() {

@@ -3,15 +3,15 @@
 
 use std::fmt::{self, Write};
 
-use deadheat_model::{Analysis, Comparison, Estimate, LogRatio, Population, Verdict};
+use deadheat_model::{Analysis, Comparison, Population, Verdict};
 
-use super::axis::Axis;
 use super::html::{GLYPHS, Text, code as code_of, foreign, isolated};
-use crate::cells::{change_cells, typical};
+use super::intervals::{Axis, axis_marks, interval_cells};
+use crate::cells::typical;
 use crate::names::{shorten, shown};
 use crate::run::Run;
 use crate::sentences;
-use crate::tally::left_out_cell;
+use crate::suite::left_out_cell;
 use crate::units::{Precision, counted};
 
 /// Columns that the words of a failure may take in a row.
@@ -73,7 +73,7 @@ pub(super) fn write(out: &mut dyn Write, run: &Run<'_>, titles: &[String]) -> fm
                 "<td class=\"call\" data-sort=\"{}\">",
                 rank.unwrap_or(0)
             )?;
-            badge(out, comparison)?;
+            out.write_str(&badge(comparison))?;
             out.write_str("</td>")?;
             let estimate = comparison.estimate.as_ref();
             interval_cells(out, estimate, Some(comparison.margin), code, &axis)?;
@@ -124,13 +124,19 @@ pub(super) fn write(out: &mut dyn Write, run: &Run<'_>, titles: &[String]) -> fm
 }
 
 /// The verdict with its sign, small.
-pub(super) fn badge(out: &mut dyn Write, comparison: &Comparison) -> fmt::Result {
-    write!(
-        out,
-        "<span class=\"badge\" data-verdict=\"{}\"><span class=\"sign\" aria-hidden=\"true\">{}</span> {}</span>",
+pub(super) fn badge(comparison: &Comparison) -> String {
+    let sign = GLYPHS.mark(comparison.verdict);
+    badge_of(
         code_of(comparison),
-        GLYPHS.mark(comparison.verdict),
-        sentences::verdict_cell(comparison)
+        sign,
+        &sentences::verdict_cell(comparison),
+    )
+}
+
+/// The same of a verdict by its code, its sign and its word.
+fn badge_of(code: &str, sign: &str, word: &str) -> String {
+    format!(
+        "<span class=\"badge\" data-verdict=\"{code}\"><span class=\"sign\" aria-hidden=\"true\">{sign}</span> {word}</span>"
     )
 }
 
@@ -251,9 +257,9 @@ fn without(
     writeln!(
         out,
         "<tr data-verdict=\"{code}\" data-order=\"{order}\" class=\"without\"><th scope=\"row\" class=\"name\">{}</th>\
-         <td class=\"why\" colspan=\"{span}\"><span class=\"badge\" data-verdict=\"{code}\"><span class=\"sign\" aria-hidden=\"true\">{}</span> {word}</span> {}</td></tr>",
+         <td class=\"why\" colspan=\"{span}\">{} {}</td></tr>",
         Text(title),
-        sign(code, None),
+        badge_of(code, sign(code, None), word),
         Text(sentence)
     )
 }
@@ -284,102 +290,6 @@ fn means(out: &mut dyn Write, run: &Run<'_>, columns: &Columns, axis: &Axis) -> 
         out.write_str("</tr>")?;
     }
     out.write_str("</tfoot>")
-}
-
-/// The axis, drawn.
-pub(super) fn axis_marks(axis: &Axis) -> Result<String, fmt::Error> {
-    let mut marks = String::from("<svg class=\"axis\" aria-hidden=\"true\">");
-    for change in axis.marks() {
-        let place = axis.place(LogRatio::from_change(change)) * 100.0;
-        write!(
-            marks,
-            "<line x1=\"{place:.2}%\" x2=\"{place:.2}%\" y1=\"14\" y2=\"20\"/><text x=\"{place:.2}%\" y=\"10\">{}</text>",
-            mark(change)
-        )?;
-    }
-    marks.push_str("</svg>");
-    Ok(marks)
-}
-
-/// A change at a mark of the axis, without digits it does not need.
-fn mark(change: f64) -> String {
-    let percent = format!("{:.2}", change.abs() * 100.0);
-    let percent = percent.trim_end_matches('0').trim_end_matches('.');
-    match change {
-        0.0 => "0".to_owned(),
-        below if below < 0.0 => format!("{}{percent} %", GLYPHS.minus()),
-        _ => format!("+{percent} %"),
-    }
-}
-
-/// Change and interval, as words and drawn; these are two cells.
-pub(super) fn interval_cells(
-    out: &mut dyn Write,
-    estimate: Option<&Estimate>,
-    margin: Option<f64>,
-    code: &str,
-    axis: &Axis,
-) -> fmt::Result {
-    let Some(estimate) = estimate else {
-        let nothing = GLYPHS.nothing();
-        return write!(
-            out,
-            "<td class=\"number change\">{nothing}</td><td class=\"interval\">{nothing}</td>"
-        );
-    };
-    let [change, words] = change_cells(Some(estimate), GLYPHS);
-    let effect = estimate.effect;
-    write!(
-        out,
-        "<td class=\"number change\" data-sort=\"{:.6e}\">{change}</td><td class=\"interval\" data-sort=\"{:.6e}\"><div>",
-        effect.0,
-        estimate.interval.map_or(effect, |range| range.low).0,
-    )?;
-    let place = |theta: LogRatio| axis.place(theta) * 100.0;
-    write!(
-        out,
-        "<svg class=\"forest\" data-verdict=\"{code}\" aria-hidden=\"true\">"
-    )?;
-    if let Some(margin) = margin {
-        let (low, high) = (
-            place(LogRatio::from_change(-margin)),
-            place(LogRatio::from_change(margin)),
-        );
-        write!(
-            out,
-            "<rect class=\"margin\" x=\"{low:.2}%\" width=\"{:.2}%\" y=\"0\" height=\"100%\"/>",
-            high - low
-        )?;
-    }
-    out.write_str("<line class=\"zero\" x1=\"50%\" x2=\"50%\" y1=\"0\" y2=\"100%\"/>")?;
-    if let Some(range) = estimate.interval {
-        write!(
-            out,
-            "<line class=\"range\" x1=\"{:.2}%\" x2=\"{:.2}%\" y1=\"50%\" y2=\"50%\"/>",
-            place(range.low),
-            place(range.high)
-        )?;
-        // What lies beyond the axis goes on there.
-        for (end, shape) in [(range.low, "M5-4L0 0L5 4"), (range.high, "M-5-4L0 0L-5 4")] {
-            if axis.is_beyond(end) {
-                let at = place(end);
-                write!(
-                    out,
-                    "<svg x=\"{at:.2}%\" y=\"50%\" overflow=\"visible\"><path class=\"beyond\" d=\"{shape}\"/></svg>"
-                )?;
-            }
-        }
-    }
-    let at = place(effect);
-    write!(out, "<svg x=\"{at:.2}%\" y=\"50%\" overflow=\"visible\">")?;
-    // Told apart by their shapes as well as by their colours.
-    out.write_str(match code {
-        "faster" => "<path d=\"M5-5v10L-5 0z\"/>",
-        "slower" => "<path d=\"M-5-5v10L5 0z\"/>",
-        "equivalent" => "<path d=\"M-4-4h8v8h-8z\"/>",
-        _ => "<circle r=\"4\"/>",
-    })?;
-    write!(out, "</svg></svg><span>{words}</span></div></td>")
 }
 
 /// Writes how to read the intervals.

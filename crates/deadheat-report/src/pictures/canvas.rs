@@ -12,8 +12,7 @@ use deadheat_model::{Family, Verdict};
 use unicode_width::UnicodeWidthChar;
 
 use crate::glyphs::Glyphs;
-use crate::names::shorten;
-use crate::xml;
+use crate::names::{shorten, xml};
 
 /// The fonts asked for: the one that PNGs are drawn with, and what looks similar where it is
 /// missing.
@@ -91,13 +90,14 @@ pub(super) fn of_verdict(verdict: Option<Verdict>) -> (Colour, Marker) {
     }
 }
 
-/// The line of a fitted density, and its name.
-pub(super) fn of_family(family: Family) -> (Stroke, &'static str) {
-    match family {
-        Family::LogNormal => (Stroke(GREEN, 1.3, SOLID), "log-normal"),
-        Family::Normal => (Stroke(PURPLE, 1.3, DASHED), "normal"),
-        Family::Gumbel => (Stroke(BLACK, 1.3, SHORT), "Gumbel"),
-    }
+/// The line of a fitted density.
+pub(super) fn of_family(family: Family) -> Stroke {
+    let (colour, dash) = match family {
+        Family::LogNormal => (GREEN, SOLID),
+        Family::Normal => (PURPLE, DASHED),
+        Family::Gumbel => (BLACK, SHORT),
+    };
+    Stroke(colour, 1.3, dash)
 }
 
 /// The end of a text that stands at its place; its middle is at that height.
@@ -126,7 +126,7 @@ pub(super) fn sheet(width: f64, height: f64, about: &str, draw: impl FnOnce(&Can
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
          viewBox=\"0 0 {width} {height}\" role=\"img\" font-family=\"{FONTS}\">\n\
          <title>{}</title>\n{}</svg>\n",
-        xml::text(about),
+        xml(about),
         canvas.drawn.into_inner()
     )
 }
@@ -221,7 +221,7 @@ impl Canvas {
         };
         self.draw(format_args!(
             "<text x=\"{x}\" y=\"{y}\" dy=\"0.5ex\"{end} font-size=\"{size}\" fill=\"{colour}\"{turned}>{}</text>",
-            xml::text(text)
+            xml(text)
         ));
     }
 

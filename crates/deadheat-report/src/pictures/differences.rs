@@ -8,8 +8,7 @@ use super::canvas::{
     BAND, BASELINE, BLACK, CANDIDATE, CURVE, Colour, DASHED, DROPPED, GREY, Marker, PALE, SHORT,
     SOLID, Stroke,
 };
-use super::frame::{ALL, Frame};
-use super::scene::{HEIGHT, Key, Scene, Sign, percent, percents};
+use super::scene::{ALL, Frame, HEIGHT, Key, Scene, Sign, percent, percents};
 
 /// Replicates that stripes are drawn for; more would be a grey.
 const STRIPES: usize = 80;

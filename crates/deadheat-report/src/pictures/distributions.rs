@@ -8,8 +8,9 @@ use super::canvas::{
     Anchor, BASELINE, BLACK, CANDIDATE, Colour, DASHED, Dash, Marker, SHORT, SOLID, Stroke, WHITE,
     corners, fitting, of_family,
 };
-use super::frame::{BELOW, Frame};
-use super::scene::{HEIGHT, Key, SIDE, Scene, Sign, WIDTH};
+use super::scene::{BELOW, Frame, HEIGHT, Key, SIDE, Scene, Sign, WIDTH};
+use crate::figures::family;
+use crate::units::extent;
 
 /// Pixels of one side's frame of densities.
 const PANEL: f64 = 130.0;
@@ -125,9 +126,9 @@ pub(super) fn densities(scene: &Scene<'_>, plots: &Plots) -> Option<String> {
     let mut keys: Vec<Key> = Vec::new();
     let curves = sides.iter().flat_map(|side| &side.of.curves);
     for curve in curves.filter(|curve| curve.points.len() > 1) {
-        let (stroke, name) = of_family(curve.family);
+        let name = family(curve.family);
         if keys.iter().all(|(_, known)| known != name) {
-            keys.push((Sign::Line(stroke), name.to_owned()));
+            keys.push((Sign::Line(of_family(curve.family)), name.to_owned()));
         }
     }
     if keys.is_empty() {
@@ -157,7 +158,7 @@ pub(super) fn densities(scene: &Scene<'_>, plots: &Plots) -> Option<String> {
             let frame = Frame::new(canvas, (SIDE, upper), (WIDTH - SIDE, lower), x, y);
             frame.filled(&steps(edges, side.counts()), side.ink, 0.25);
             for curve in curves {
-                frame.line(curve.points.iter().copied(), of_family(curve.family).0);
+                frame.line(curve.points.iter().copied(), of_family(curve.family));
             }
             frame.caption(side.name);
             frame.axes();
@@ -201,18 +202,11 @@ pub(super) fn violins(scene: &Scene<'_>, plots: &Plots) -> Option<String> {
 
 /// The whiskers and some room beside them, as far as there is anything.
 fn range_of(boxes: &[&BoxPlot]) -> (f64, f64) {
-    let low = boxes
-        .iter()
-        .map(|one| one.whisker_low)
-        .fold(f64::INFINITY, f64::min);
-    let high = boxes
-        .iter()
-        .map(|one| one.whisker_high)
-        .fold(f64::NEG_INFINITY, f64::max);
+    let whiskers = boxes.iter().map(|one| [one.whisker_low, one.whisker_high]);
+    let (low, high) = extent(whiskers.flatten());
     let beside = (high - low) * 0.4;
-    let outliers = || boxes.iter().flat_map(|one| one.outliers.iter().copied());
-    let first = outliers().fold(low, f64::min);
-    let last = outliers().fold(high, f64::max);
+    let outliers = boxes.iter().flat_map(|one| one.outliers.iter().copied());
+    let (first, last) = extent(outliers.chain([low, high]));
     padded(first.max(low - beside), last.min(high + beside))
 }
 
@@ -281,11 +275,7 @@ pub(super) fn quantiles(scene: &Scene<'_>, plots: &Plots) -> Option<String> {
     }
     let range = |pick: fn(&(f64, f64)) -> f64| {
         let points = sides.iter().flat_map(|side| &side.of.normal_quantiles);
-        let (low, high) = points
-            .map(pick)
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |span, value| {
-                (span.0.min(value), span.1.max(value))
-            });
+        let (low, high) = extent(points.map(pick));
         padded(low, high)
     };
     let across = range(|(quantile, _)| *quantile);

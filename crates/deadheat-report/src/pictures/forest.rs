@@ -6,13 +6,11 @@ use super::axis::{Axis, padded};
 use super::canvas::{
     Anchor, BAND, BLACK, Colour, GREY, Marker, SOLID, Stroke, corners, fitting, of_verdict, sheet,
 };
-use super::frame::{BELOW, Frame};
-use super::scene::{Picture, SIDE, head, margin, percent, percents};
+use super::scene::{BELOW, Frame, Picture, SIDE, head, margin, percent, percents};
 use crate::glyphs::Glyphs;
 use crate::names::labels;
-use crate::sentences;
-use crate::suite;
 use crate::units::{drawn_span, effect};
+use crate::{sentences, suite};
 
 /// Pixels across; a suite takes more than a column.
 const WIDTH: f64 = 500.0;

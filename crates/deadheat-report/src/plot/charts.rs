@@ -3,8 +3,7 @@
 
 use deadheat_model::{Comparison, DifferenceSeries, Distribution, LogRatio, Plots, Unit};
 
-use super::change_scale::ChangeScale;
-use super::paint::{Scenery, Strokes, painted};
+use super::{ChangeScale, Scenery, Strokes, painted};
 use crate::layout::Width as _;
 use crate::sentences;
 use crate::units::{Scale, counted, quantities, share};

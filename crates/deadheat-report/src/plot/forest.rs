@@ -2,8 +2,7 @@
 
 use deadheat_model::{Comparison, Estimate, LogRatio, Verdict};
 
-use super::change_scale::ChangeScale;
-use super::paint::{Scenery, Strokes, color_of, painted};
+use super::{ChangeScale, Scenery, Strokes, color_of, painted};
 use crate::glyphs::Glyphs;
 use crate::layout::{GAP, Width as _, wrap};
 use crate::units::drawn_span;

@@ -3,14 +3,13 @@
 
 use deadheat_model::{Analysis, Comparison, Promise};
 
-use super::facts::{Detail, Run};
+use super::{Detail, Run};
 use crate::calibration::calibrated;
 use crate::cells::metrics;
 use crate::document::{Block, Content, Note, Plot, Severity};
-use crate::gates;
-use crate::hosts;
 use crate::terminal::Terminal;
 use crate::warnings::{self, WarningText};
+use crate::{gates, hosts};
 
 /// Everything the text depends on beside the analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

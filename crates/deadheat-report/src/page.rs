@@ -1,22 +1,29 @@
-//! The page from top to bottom: what was found, the benchmarks one by one, and what is known of
-//! the run.
+//! The answer as a page: one file that needs no network, with everything there is to see of a run.
+//! From top to bottom: what was found, the benchmarks one by one, and what is known of the run.
+
+mod charts;
+mod data;
+mod html;
+mod intervals;
+mod overview;
+
+#[cfg(feature = "commands")]
+pub(crate) use html::{Attribute, blocks, foreign, table_head};
+pub(crate) use html::{GLYPHS, Head, Text, isolated};
 
 use std::fmt::{self, Write};
 use std::thread;
 
-use deadheat_model::{Analysis, Comparison, RunHeader};
+use deadheat_model::{Analysis, Comparison, Day, RunHeader};
 
-use super::html::{self, Attribute, GLYPHS, InScript, Text, isolated};
-use super::{charts, data, hosts, overview};
 use crate::cells::metrics;
 use crate::document::{Block, Content, Note, Severity};
 use crate::names::{escape, labels, shorten};
 use crate::run::{Run, about, command};
-use crate::sentences::Source;
+use crate::sentences::{self, Source};
 use crate::units::counted;
-use crate::{figures, gates, sentences, suite};
-
-pub(crate) const STYLE: &str = include_str!("../../assets/page/page.css");
+use crate::{figures, gates, suite};
+use html::InScript;
 
 /// Columns a name may take: in headings, in the overview, and in sentences.
 const TITLE: usize = 300;
@@ -35,39 +42,34 @@ struct Script {
 /// out here, they would cost everybody who races functions a crate.
 const SCRIPTS: [Script; 7] = [
     Script {
-        text: include_str!("../../assets/page/begin.js"),
+        text: include_str!("../assets/page/begin.js"),
         hash: "sha256-tUcVXYORdB1pHXfbTM+q0aphDEYrb5DORdqPgqsK7N0=",
     },
     Script {
-        text: include_str!("../../assets/page/charts.min.js"),
+        text: include_str!("../assets/page/charts.min.js"),
         hash: "sha256-grDnjdNyR3kwocp/dDDaoJ+W0H8jGvWZ6uhuO8M8+zw=",
     },
     Script {
-        text: include_str!("../../assets/page/scales.js"),
+        text: include_str!("../assets/page/scales.js"),
         hash: "sha256-IBKnLw6OZg4WUt+XNrWl8fFtOX8w0UmSqwAFQS8WRXk=",
     },
     Script {
-        text: include_str!("../../assets/page/series.js"),
+        text: include_str!("../assets/page/series.js"),
         hash: "sha256-k8SQvp0NpkNQwh7uEstm/dqfFL4DexrR16ySYLBioeU=",
     },
     Script {
-        text: include_str!("../../assets/page/shapes.js"),
+        text: include_str!("../assets/page/shapes.js"),
         hash: "sha256-4HwIIuO/lMEk0EnUZwl7OUSZdNDuqS3yW724qcvpRxE=",
     },
     Script {
-        text: include_str!("../../assets/page/drawing.js"),
+        text: include_str!("../assets/page/drawing.js"),
         hash: "sha256-YLOpvEXpr4zXISrq43TLHQ5D6TvTTTmv5d8ojmho6ew=",
     },
     Script {
-        text: include_str!("../../assets/page/page.js"),
+        text: include_str!("../assets/page/page.js"),
         hash: "sha256-vmtMLsH/Rt95WeOjeosXCKFMPPqq6eeBAYdXnWrVFYI=",
     },
 ];
-
-/// The scripts allowed, as the policy lists them.
-fn sources() -> String {
-    SCRIPTS.map(|script| format!("'{}'", script.hash)).join(" ")
-}
 
 /// The page in one piece, see [`write_page`].
 pub fn to_page(analysis: &Analysis, header: &RunHeader) -> String {
@@ -171,26 +173,21 @@ fn in_order<T: Sync>(
 /// The head of the page. A browser shows nothing before the overview is there: to lay out five
 /// hundred rows as they came took it three times as long.
 fn begin(out: &mut dyn Write, analysis: &Analysis) -> fmt::Result {
-    write!(
-        out,
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src {}; \
-         style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <meta name=\"generator\" content=\"deadheat {}\">\n\
-         <title>{} · deadheat</title>\n<style>{STYLE}</style>\n{}<script>{}</script>\n</head>\n<body>\n\
-         <a class=\"skip\" href=\"#overview\">To the overview</a>\n",
-        sources(),
-        Attribute(&analysis.tool_version),
-        Attribute(title(analysis)),
-        if analysis.comparisons.is_empty() {
-            ""
-        } else {
-            "<link rel=\"expect\" href=\"#benchmarks\" blocking=\"render\">\n"
-        },
-        SCRIPTS[0].text,
-    )
+    let sources = SCRIPTS.map(|script| format!(" '{}'", script.hash)).concat();
+    let waits = if analysis.comparisons.is_empty() {
+        ""
+    } else {
+        "<link rel=\"expect\" href=\"#benchmarks\" blocking=\"render\">\n"
+    };
+    Head {
+        version: &analysis.tool_version,
+        title: &title(analysis),
+        allows: [&format!(" script-src{sources};"), Head::IMAGES],
+        style: "",
+        more: &format!("{waits}<script>{}</script>\n", SCRIPTS[0].text),
+    }
+    .write(out)?;
+    out.write_str("<a class=\"skip\" href=\"#overview\">To the overview</a>\n")
 }
 
 /// The name of the page: its benchmark, or how many there are and who raced.
@@ -313,7 +310,7 @@ impl Section<'_, '_> {
             Text(title_of(group, self.run.source, TITLE))
         )?;
         for comparison in group {
-            overview::badge(out, comparison)?;
+            out.write_str(&overview::badge(comparison))?;
         }
         out.write_str("</summary>")?;
         // With scripts a browser keeps this as text until it is opened, so that
@@ -391,7 +388,7 @@ impl Section<'_, '_> {
             if comparison.plots.is_some() {
                 html::blocks(out, &[Block::paragraph(charts::bands(comparison))])?;
             }
-            hosts::write(out, comparison)?;
+            intervals::hosts(out, comparison)?;
             charts::write(out, comparison, self.first + at)?;
             out.write_str("<h4>Figures</h4>")?;
             figures_of(out, comparison)?;
@@ -455,27 +452,17 @@ fn foot(out: &mut dyn Write, analysis: &Analysis, header: &RunHeader) -> fmt::Re
 
 /// A moment in UTC, from the seconds since 1970.
 fn moment(seconds: u64) -> String {
-    let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    // Years begin in March, so that the leap day comes last.
-    let days = days + 719_468;
-    let (era, day) = (days / 146_097, days % 146_097);
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = era * 400 + year + u64::from(month <= 2);
+    let (day, rest) = (Day::of_unix_seconds(seconds), seconds % 86_400);
     let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
-    format!("{year}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
+    format!("{day} {hour:02}:{minute:02}:{second:02} UTC")
 }
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use base64::Engine;
     use base64::prelude::BASE64_STANDARD;
     use sha2::{Digest, Sha256};
-
-    use super::*;
 
     #[test]
     fn every_script_is_known_by_its_hash() {

@@ -10,17 +10,12 @@ use deadheat_model::{
     CommitOrder, Day, History, LogRatio, Timeline, TimelineChange, TimelineCommit, TimelineRace,
 };
 
-use super::html::{Attribute, GLYPHS, Text, foreign, isolated};
-use crate::history::{
-    bisecting, changed, closure, creeping, heading, level, named, remarks, sized,
-};
-use crate::names::escape;
+use super::{bisecting, changes, closure, heading, level, named, remarks};
+use crate::names::{escape, sentence_case};
+use crate::page::{Attribute, GLYPHS, Head, Text, foreign, isolated, table_head};
 use crate::pictures::Axis;
 use crate::sentences::metric;
-use crate::units::{Precision, counted, spread, two_digits};
-
-const STYLE: &str = include_str!("../../assets/page/page.css");
-const OWN_STYLE: &str = include_str!("../../assets/page/history.css");
+use crate::units::{Precision, counted, extent, sized, spread, two_digits};
 
 /// Machines that are told apart by colour.
 const COLOURS: usize = 6;
@@ -56,19 +51,18 @@ fn write(out: &mut dyn Write, history: &History, links: &HistoryLinks) -> fmt::R
         [one] => isolated(&escape(&one.series.name(), GLYPHS)),
         all => counted(all.len() as u64, "benchmark", "benchmarks"),
     };
+    Head {
+        version: &history.tool_version,
+        title: &format!("{title} over commits"),
+        allows: ["", Head::IMAGES],
+        style: include_str!("../../assets/page/history.css"),
+        more: "",
+    }
+    .write(out)?;
     write!(
         out,
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
-         style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <meta name=\"generator\" content=\"deadheat {}\">\n\
-         <title>{} over commits · deadheat</title>\n<style>{STYLE}{OWN_STYLE}</style>\n</head>\n\
-         <body>\n<header><div class=\"bar\"><span class=\"mark\">deadheat</span></div>\
+        "<header><div class=\"bar\"><span class=\"mark\">deadheat</span></div>\
          <h1>{} over commits</h1><p class=\"tally\">{}</p></header>\n<main>\n",
-        Attribute(&history.tool_version),
-        Attribute(&title),
         Text(&title),
         Text(heading(history, GLYPHS)),
     )?;
@@ -119,12 +113,16 @@ fn machines(out: &mut dyn Write, history: &History) -> fmt::Result {
 
 /// A row a benchmark.
 fn overview(out: &mut dyn Write, history: &History) -> fmt::Result {
-    out.write_str(
-        "<h2>Benchmarks</h2><div class=\"scroll\" role=\"region\" tabindex=\"0\" \
-         aria-label=\"Benchmarks\"><table class=\"plain\"><thead><tr><th scope=\"col\">benchmark\
-         </th><th scope=\"col\">level now</th><th scope=\"col\">interval</th><th scope=\"col\">\
-         steps</th><th scope=\"col\">creep</th><th scope=\"col\">races</th></tr></thead><tbody>",
-    )?;
+    out.write_str("<h2>Benchmarks</h2>")?;
+    let heads = [
+        "benchmark",
+        "level now",
+        "interval",
+        "steps",
+        "creep",
+        "races",
+    ];
+    table_head(out, ("Benchmarks", ""), heads)?;
     for (number, one) in history.timelines.iter().enumerate() {
         let (level, range) = one
             .commits
@@ -249,9 +247,7 @@ impl Series<'_> {
     fn axis(&self) -> Axis {
         let commits = &self.timeline.commits;
         let levels = commits.iter().map(|one| percent(one.level.change()));
-        let (mut low, mut high) = levels.fold((0.0_f64, 0.0_f64), |(low, high), level| {
-            (low.min(level), high.max(level))
-        });
+        let (mut low, mut high) = extent(levels.chain([0.0]));
         let reach = (high - low).max(0.5);
         for one in commits.iter().filter_map(|one| one.interval.as_ref()) {
             low = low.min(percent(one.low.change()).max(low - reach));
@@ -348,17 +344,12 @@ impl Series<'_> {
     fn told(&self, out: &mut dyn Write) -> fmt::Result {
         let timeline = self.timeline;
         out.write_str("<div class=\"told\">")?;
-        let changes = timeline.steps.iter().map(|change| (change, "Step"));
-        let creep = timeline.creep.iter().map(|change| (change, "Creep"));
-        for (change, word) in changes.chain(creep) {
+        for (kind, change, words) in changes(timeline, GLYPHS) {
             let class = if change.is_worse { "worse" } else { "better" };
-            let words = match word {
-                "Step" => changed(timeline, change, GLYPHS),
-                _ => creeping(timeline, change, GLYPHS),
-            };
             write!(
                 out,
-                "<p><b class=\"{class}\">{word}</b> {}</p>",
+                "<p><b class=\"{class}\">{}</b> {}</p>",
+                sentence_case(kind),
                 Text(words)
             )?;
             if let Some(command) = bisecting(timeline, change) {
@@ -385,14 +376,18 @@ impl Series<'_> {
 
     fn commits(&self, out: &mut dyn Write) -> fmt::Result {
         let (number, history) = (self.number, self.history);
-        out.write_str(
-            "<details class=\"fold\"><summary>Commits</summary><div class=\"scroll\" \
-             role=\"region\" tabindex=\"0\" aria-label=\"Commits\"><table class=\"plain\"><thead>\
-             <tr><th scope=\"col\">commit</th><th scope=\"col\">level</th><th scope=\"col\">\
-             interval</th><th scope=\"col\">races</th><th scope=\"col\">machines</th>\
-             <th scope=\"col\">not raced before it</th><th scope=\"col\">date</th>\
-             <th scope=\"col\">subject</th></tr></thead><tbody>",
-        )?;
+        out.write_str("<details class=\"fold\"><summary>Commits</summary>")?;
+        let heads = [
+            "commit",
+            "level",
+            "interval",
+            "races",
+            "machines",
+            "not raced before it",
+            "date",
+            "subject",
+        ];
+        table_head(out, ("Commits", ""), heads)?;
         for (place, one) in self.timeline.commits.iter().enumerate() {
             let (level, range) = level(one, GLYPHS);
             let unknown = if one.order == CommitOrder::ByTime && history.has_git {
@@ -420,13 +415,9 @@ impl Series<'_> {
     }
 
     fn races(&self, out: &mut dyn Write) -> fmt::Result {
-        out.write_str(
-            "<details class=\"fold\"><summary>Races</summary><div class=\"scroll\" \
-             role=\"region\" tabindex=\"0\" aria-label=\"Races\"><table class=\"plain\"><thead>\
-             <tr><th scope=\"col\">from</th><th scope=\"col\">to</th><th scope=\"col\">change</th>\
-             <th scope=\"col\">error</th><th scope=\"col\">machine</th><th scope=\"col\">run</th>\
-             </tr></thead><tbody>",
-        )?;
+        out.write_str("<details class=\"fold\"><summary>Races</summary>")?;
+        let heads = ["from", "to", "change", "error", "machine", "run"];
+        table_head(out, ("Races", ""), heads)?;
         for race in &self.timeline.races {
             let [from, to] = race.places.map(|place| match place {
                 Some(place) => self.timeline.commits[place].commit.short(),

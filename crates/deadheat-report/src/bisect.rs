@@ -1,20 +1,27 @@
-//! The answer of a search: the commit, how sure, by how much, and what it rests on.
+//! A search for the commit that changed the time: its answer with the words of it, as text, Markdown
+//! and page; its story, and what is told on the way; and its JSON.
+
+mod json;
+mod story;
+
+pub use json::to_bisect_json;
+pub use story::{building, racing, story, story_line, was_cut};
+
+use std::fmt::{self, Write};
 
 use deadheat_model::bisect::{
-    BisectAnswer, BisectEnd, BisectEvent, Bisection, CommitDetails, CommitShare,
+    BisectAnswer, BisectEnd, BisectEvent, BisectRequest, BisectStanding, Bisection, CommitDetails,
+    CommitShare, OpenReason, StepEstimate,
 };
-use deadheat_model::{Day, Verdict};
+use deadheat_model::{Better, Day, Interval, Metric, Verdict};
 
-use super::words::{Words, percent, reason};
-use crate::document::{
-    Block, Content, Entry, Kind, Note, Part, Row, Severity, Table, Tone, VerdictLine, mark_of,
-};
-use crate::enumeration::{first_of, texts};
+use crate::document::{Block, Entry, Kind, Note, Part, Row, Severity, Table, Tone, mark_of};
 use crate::glyphs::Glyphs;
-use crate::markdown;
-use crate::names::shown;
+use crate::names::{first_of, shown, texts};
+use crate::page::{GLYPHS, Head, Text, blocks};
 use crate::terminal::Terminal;
-use crate::units::{counted, waiting};
+use crate::units::{Precision, counted, effect, interval, share, waiting};
+use crate::{markdown, sentences};
 
 /// Files of a commit that are named.
 const FILES: usize = 8;
@@ -45,6 +52,31 @@ pub fn to_bisect_markdown(bisection: &Bisection) -> String {
     let blocks = answer(bisection, Glyphs::Unicode);
     let title = title(bisection, Glyphs::Unicode);
     format!("## {title}\n\n{}", markdown::document(&blocks))
+}
+
+/// The answer as one HTML file that needs nothing from any network, and no script.
+pub fn to_bisect_page(bisection: &Bisection) -> String {
+    let mut page = String::new();
+    write_page(&mut page, bisection).expect("a String takes every write");
+    page
+}
+
+fn write_page(out: &mut String, bisection: &Bisection) -> fmt::Result {
+    let title = title(bisection, GLYPHS);
+    Head {
+        version: &bisection.log.request.tool_version,
+        title: &title,
+        ..Head::default()
+    }
+    .write(out)?;
+    write!(
+        out,
+        "<header><div class=\"bar\"><span class=\"mark\">deadheat</span></div><h1>{}</h1></header>\n\
+         <main><section class=\"benchmark\">",
+        Text(&title)
+    )?;
+    blocks(out, &answer(bisection, GLYPHS))?;
+    out.write_str("</section></main>\n</body>\n</html>\n")
 }
 
 /// The question.
@@ -138,16 +170,7 @@ fn finding<'a>(words: &Words<'_>, end: &BisectEnd) -> Block<'a> {
             words.between(within)
         ));
     }
-    let (mark, tone) = mark_of(Some(verdict), words.glyphs);
-    Block::of(Content::Verdicts(vec![VerdictLine {
-        names: Vec::new(),
-        mark,
-        tone,
-        sentence,
-        details,
-        aside: None,
-    }]))
-    .needed()
+    Block::verdict(mark_of(Some(verdict), words.glyphs), sentence, details).needed()
 }
 
 /// The direction of the step that was found.
@@ -340,17 +363,195 @@ fn notes(words: &Words<'_>, bisection: &Bisection) -> Vec<Note> {
 
 /// The commands that tell more.
 fn next<'a>(commands: &[(String, String)]) -> Vec<Block<'a>> {
-    let entry = |(words, command): &(String, String)| {
-        let parts = [Part::Words(words.clone()), Part::Command(command.clone())];
-        let entry = Entry {
-            lead: "next".to_owned(),
-            tone: Tone::Total,
-            margin: 6,
-            parts: parts.to_vec(),
+    Block::entries(commands.iter().map(|(words, command)| Entry {
+        lead: "next".to_owned(),
+        tone: Tone::Total,
+        margin: 6,
+        parts: vec![Part::Words(words.clone()), Part::Command(command.clone())],
+    }))
+}
+
+/// Columns that the subject of a commit may take.
+const SUBJECT: usize = 60;
+
+/// Groups of commits that a sentence names.
+const GROUPS: usize = 5;
+
+/// A search whose words are asked for, and what can be shown.
+#[derive(Clone, Copy)]
+struct Words<'a> {
+    request: &'a BisectRequest,
+    glyphs: Glyphs,
+}
+
+impl Words<'_> {
+    /// `1a2b3c4d`.
+    fn short(&self, commit: usize) -> &str {
+        self.request.short(commit)
+    }
+
+    /// `1a2b3c4d 'Hash names once more'`.
+    fn commit(&self, commit: usize) -> String {
+        let subject = self
+            .request
+            .commits
+            .get(commit)
+            .map_or("", |one| &one.subject);
+        let subject = shown(subject, SUBJECT, self.glyphs);
+        format!("{} '{subject}'", self.short(commit))
+    }
+
+    /// An end by the name it was given, where that is no beginning of its id.
+    fn end(&self, commit: usize) -> String {
+        let last = self.request.last();
+        let named = match commit {
+            0 => &self.request.good,
+            _ if commit == last => &self.request.bad,
+            _ => return self.short(commit).to_owned(),
         };
-        Block::of(Content::Entry(entry))
-    };
-    let blocks = commands.iter().map(entry).enumerate();
-    let tight = |(place, block): (usize, Block<'a>)| if place > 0 { block.tight() } else { block };
-    blocks.map(tight).collect()
+        let id = self.request.commits.get(commit).map_or("", |one| &one.id);
+        if id.starts_with(&**named) {
+            self.short(commit).to_owned()
+        } else {
+            format!(
+                "{} ({})",
+                shown(named, SUBJECT, self.glyphs),
+                self.short(commit)
+            )
+        }
+    }
+
+    /// `between 1a2b3c4d and 5e6f7a8b`, the older one of which is not meant.
+    fn between(&self, (from, to): (usize, usize)) -> String {
+        format!("between {} and {}", self.end(from), self.end(to))
+    }
+
+    /// A change with its interval: "slower by 2.1 % [+1.6 %, +2.6 %]".
+    fn change(&self, step: &StepEstimate) -> String {
+        let interval = bounds(step);
+        let precision = Precision::of(Some(&interval));
+        let change = step.effect.change();
+        let (size, ends) = (precision.size(change), self.ends(step));
+        if let (Metric::Wall | Metric::Cpu, true) = (&self.request.judged, change != 0.0) {
+            let word = if change > 0.0 { "slower" } else { "faster" };
+            return format!("{word} by {size} {ends}");
+        }
+        let metric = sentences::metric(&self.request.judged, self.glyphs);
+        let word = if change > 0.0 { "more" } else { "less" };
+        let is_better = (change > 0.0) == (self.request.judged.better() == Better::More);
+        let judged = if is_better { "better" } else { "worse" };
+        format!("{size} {word} {metric} {ends}, which is {judged}")
+    }
+
+    /// The change alone, as tables show it.
+    fn signed(&self, step: &StepEstimate) -> String {
+        effect(step.effect, Some(&bounds(step)), self.glyphs)
+    }
+
+    /// The interval alone.
+    fn ends(&self, step: &StepEstimate) -> String {
+        interval(&bounds(step), self.glyphs)
+    }
+
+    /// The margin.
+    fn margin(&self) -> String {
+        share(self.request.margin.change())
+    }
+
+    /// A group of commits: one, or some that cannot be told apart.
+    fn group(&self, share: &CommitShare) -> String {
+        if share.first == share.last {
+            return self.short(share.last).to_owned();
+        }
+        format!(
+            "{}..{}",
+            self.short(share.first - 1),
+            self.short(share.last)
+        )
+    }
+
+    /// The likeliest groups, each with its probability.
+    fn groups(&self, groups: &[CommitShare]) -> String {
+        let group =
+            |one: &CommitShare| format!("{} ({})", self.group(one), percent(one.probability));
+        first_of(groups.iter().map(group).collect(), GROUPS)
+    }
+
+    /// `1a2b3c4d..5e6f7a8b`.
+    fn pair(&self, (from, to): (usize, usize)) -> String {
+        format!("{}..{}", self.short(from), self.short(to))
+    }
+
+    /// What is likelier than one step; `None` where that is likeliest.
+    fn doubt(&self, standing: &BisectStanding) -> Option<String> {
+        if standing.several >= 0.5 {
+            let sure = percent(standing.several);
+            return Some(format!("several steps, or creep ({sure})"));
+        }
+        let no_step = standing.no_step;
+        (no_step >= 0.5 || standing.commits.is_empty())
+            .then(|| format!("no step of {} ({})", self.margin(), percent(no_step)))
+    }
+
+    /// Where the culprit lies, and how sure that is.
+    fn standing(&self, standing: &BisectStanding) -> String {
+        let held = self.held(standing);
+        match &standing.commits[..] {
+            [only] if self.doubt(standing).is_none() => {
+                format!("{} holds {}", self.group(only), percent(only.probability))
+            }
+            _ if self.doubt(standing).is_some() => held,
+            _ => format!("{}: {held}", self.between(standing.between)),
+        }
+    }
+
+    /// How many commits hold the culprit: "12 commits hold 95 %".
+    fn held(&self, standing: &BisectStanding) -> String {
+        if let Some(doubt) = self.doubt(standing) {
+            return doubt;
+        }
+        let commits = standing.commits.iter().map(|one| one.last - one.first + 1);
+        let commits = commits.sum::<usize>() as u64;
+        format!(
+            "{} {} {}",
+            counted(commits, "commit", "commits"),
+            if commits == 1 { "holds" } else { "hold" },
+            percent(standing.held)
+        )
+    }
+}
+
+/// The ends of a step as an interval.
+fn bounds(step: &StepEstimate) -> Interval {
+    Interval {
+        low: step.low,
+        high: step.high,
+        confidence: 0.95,
+    }
+}
+
+/// A probability, never rounded up to certainty.
+fn percent(probability: f64) -> String {
+    if probability >= 1.0 {
+        return "certain".to_owned();
+    }
+    let percent = probability * 100.0;
+    if percent > 99.9 {
+        "over 99.9 %".to_owned()
+    } else if percent > 99.0 {
+        format!("{:.1} %", (percent * 10.0).floor() / 10.0)
+    } else if percent < 1.0 {
+        "under 1 %".to_owned()
+    } else {
+        format!("{:.0} %", percent.floor())
+    }
+}
+
+/// The reason why a search was not finished.
+fn reason(reason: OpenReason) -> &'static str {
+    match reason {
+        OpenReason::Budget => "the time for it was over",
+        OpenReason::Races => "it had as many races as it may",
+        OpenReason::Exhausted => "no further race would tell more",
+    }
 }

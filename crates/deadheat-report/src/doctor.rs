@@ -1,32 +1,190 @@
-//! A checkup in words: how good the machine is, which cores to race on, and of every finding what
-//! is, what that does here, and what it means for races in pairs.
+//! A checkup in words, as a page of text: how good the machine is, which cores to race on, and of
+//! every finding what is, what that does here, and what it means for races in pairs.
 
-use deadheat_model::Pinning;
+mod facts;
+mod json;
+mod mends;
+mod numbers;
+
+pub use json::to_doctor_json;
+
 use deadheat_model::doctor::{
     Checkup, CoreWatch, Facts, Finding, Fitness, PinReason, State, Topic,
 };
+use deadheat_model::{Pinning, Verdict};
 
-use super::effects::effect;
-use super::facts::fact;
-use super::mends;
-use super::numbers::{cores, list, share};
-use crate::enumeration::{enumerated, texts};
+use crate::document::{Block, Content, Entry, Kind, Part, Table, Tone};
 use crate::glyphs::Glyphs;
+use crate::names::{enumerated, texts};
+use crate::terminal::Terminal;
 use crate::units::counted;
+use facts::{effect, fact};
+use mends::{Mend, mend};
+use numbers::{cores, count, list, share, time};
+
+/// Columns before the words of a finding: its mark and its title.
+const MARGIN: usize = 18;
+
+/// The look of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DoctorTextOptions {
+    /// Columns to keep to; commands that are longer are not broken within.
+    pub width: usize,
+    /// True where marks and titles are coloured.
+    pub color: bool,
+    /// True where the reader can see more than ASCII.
+    pub unicode: bool,
+}
+
+/// The checkup as text: how good the machine is and what to do first, then what disturbs, what
+/// shows, what is hidden and what is fine, then the cores and which of them to race on.
+pub fn to_doctor_text(checkup: &Checkup, options: &DoctorTextOptions) -> String {
+    let terminal = Terminal::new(options.width, options.color, options.unicode);
+    terminal.render(&answer(checkup, terminal.glyphs))
+}
+
+fn answer<'a>(checkup: &Checkup, glyphs: Glyphs) -> Vec<Block<'a>> {
+    let mut blocks = vec![Block::of(Content::Heading(1, headline(checkup)))];
+    blocks.extend(first(checkup).map(|mend| {
+        let lead = "First:".to_owned();
+        let tone = Tone::Verdict(Verdict::Inconclusive);
+        let parts = mend_parts(mend, "");
+        Block::of(Content::Entry(Entry {
+            margin: lead.len() + 1,
+            lead,
+            tone,
+            parts,
+        }))
+        .tight()
+    }));
+    blocks.push(Block::paragraph(machine(checkup, glyphs)));
+    blocks.push(Block::paragraph(measured(checkup)).tight());
+    for state in [State::Disturbs, State::Minor, State::Unknown, State::Fine] {
+        let found = checkup.in_state(state);
+        blocks.extend(Block::entries(found.map(|one| entry(one, checkup, glyphs))));
+    }
+    blocks.push(Block::table(table(checkup, glyphs)));
+    blocks.push(Block::paragraph(format!("{}.", advice(checkup))));
+    blocks.push(Block::of(Content::Code(example(checkup))).tight());
+    blocks
+}
+
+/// The first thing to do: the mend of the gravest thing that has one.
+fn first(checkup: &Checkup) -> Option<Mend> {
+    let mut disturbing = checkup.in_state(State::Disturbs);
+    disturbing.find_map(|finding| mend(finding, checkup))
+}
+
+fn mend_parts(mend: Mend, lead: &str) -> Vec<Part> {
+    let words = Part::Words(format!("{lead}{}", mend.words));
+    let command = mend.command.map(Part::Command);
+    std::iter::once(words).chain(command).collect()
+}
+
+/// The machine in one line.
+fn machine(checkup: &Checkup, glyphs: Glyphs) -> String {
+    let separator = format!(" {} ", glyphs.separator());
+    let mut parts = vec![
+        format!("deadheat {}", checkup.tool_version),
+        checkup.system.clone(),
+    ];
+    parts.extend(
+        checkup
+            .kernel
+            .iter()
+            .map(|kernel| format!("kernel {kernel}")),
+    );
+    parts.extend(checkup.cpu.clone());
+    let number = |count: usize| counted(count as u64, "core", "cores");
+    let [online, allowed] = [checkup.online.len(), checkup.allowed.len()];
+    parts.push(match (online, allowed) {
+        (0, 0) => "cores hidden".to_owned(),
+        (0, allowed) => format!("{} for deadheat", number(allowed)),
+        (online, 0) => number(online),
+        (online, allowed) if online == allowed => number(online),
+        (online, allowed) => format!("{allowed} of {online} cores for deadheat"),
+    });
+    parts.join(&separator)
+}
+
+fn entry(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Entry {
+    let words = describe(finding, checkup, glyphs);
+    // What is fine needs no more than a paragraph.
+    let mut parts: Vec<Part> = if finding.state == State::Fine {
+        let parts = [Some(words.fact), words.meaning, words.effect];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        vec![Part::Words(parts.join(" "))]
+    } else {
+        let parts = [Some(words.fact), words.effect, words.meaning];
+        parts.into_iter().flatten().map(Part::Words).collect()
+    };
+    let mend = mend(finding, checkup).into_iter();
+    parts.extend(mend.flat_map(|mend| mend_parts(mend, "Mend: ")));
+    let (mark, tone) = mark(finding.state, glyphs);
+    Entry {
+        lead: format!("{mark} {}", title(finding.topic())),
+        tone,
+        margin: MARGIN,
+        parts,
+    }
+}
+
+/// The mark of a state, one column wide, and its colour.
+fn mark(state: State, glyphs: Glyphs) -> (&'static str, Tone) {
+    let (unicode, ascii, like) = match state {
+        State::Fine => ("✔", "+", Verdict::Faster),
+        State::Minor => ("≈", "~", Verdict::Equivalent),
+        State::Disturbs => ("✘", "x", Verdict::Slower),
+        State::Unknown => ("?", "?", Verdict::Inconclusive),
+    };
+    (glyphs.choose(unicode, ascii), Tone::Verdict(like))
+}
+
+/// Cores side by side.
+fn table<'a>(checkup: &Checkup, glyphs: Glyphs) -> Table<'a> {
+    let nothing = || glyphs.nothing().to_owned();
+    let heads = [
+        "core",
+        "taken away",
+        "longest",
+        "time lost",
+        "other tasks",
+        "interrupts",
+    ];
+    let mut table = Table::new(Kind::Words, heads);
+    for watch in &checkup.cores {
+        let core = match watch.core {
+            Some(core) if watch.isolated => format!("{core} (set apart)"),
+            Some(core) => core.to_string(),
+            None => "any".to_owned(),
+        };
+        let interrupts = watch.interrupts.map(|rate| format!("{} /s", count(rate)));
+        let cells = vec![
+            core,
+            format!("{} /s", count(watch.taken_away)),
+            time(watch.longest_ns, glyphs),
+            share(watch.lost),
+            watch.waiting.map_or_else(nothing, share),
+            interrupts.unwrap_or_else(nothing),
+        ];
+        table.rows.push(cells.into());
+    }
+    table
+}
 
 /// The words about a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct FindingText {
+struct FindingText {
     /// The facts, as the system tells them.
-    pub(super) fact: String,
+    fact: String,
     /// The effect here, measured, or why that could not be measured.
-    pub(super) effect: Option<String>,
+    effect: Option<String>,
     /// The meaning for races in pairs; `None` where there is nothing to say.
-    pub(super) meaning: Option<String>,
+    meaning: Option<String>,
 }
 
 /// Describes a finding.
-pub(super) fn describe(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> FindingText {
+fn describe(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> FindingText {
     FindingText {
         fact: fact(finding, checkup, glyphs),
         effect: effect(finding, checkup, glyphs),
@@ -35,7 +193,7 @@ pub(super) fn describe(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> 
 }
 
 /// The name of a topic.
-pub(super) fn title(topic: Topic) -> &'static str {
+fn title(topic: Topic) -> &'static str {
     match topic {
         Topic::Container => "CPU quota",
         Topic::Steal => "steal time",
@@ -144,7 +302,7 @@ const ONE_LAYOUT: &str = "Replicates share addresses: a lucky or unlucky layout 
                           difference of the code, and pairs do not cancel it.";
 
 /// The fitness of the machine, in one sentence or two.
-pub(super) fn headline(checkup: &Checkup) -> String {
+fn headline(checkup: &Checkup) -> String {
     let named = disturbing(checkup);
     let unknown = checkup.in_state(State::Unknown).count();
     let hidden = match unknown {
@@ -193,7 +351,7 @@ fn disturbing(checkup: &Checkup) -> String {
 }
 
 /// Where, how long, and that nothing was changed.
-pub(super) fn measured(checkup: &Checkup) -> String {
+fn measured(checkup: &Checkup) -> String {
     let place = match checkup.measured_on {
         Some(core) => format!("on core {core}"),
         None => "wherever the scheduler put it".to_owned(),
@@ -205,7 +363,7 @@ pub(super) fn measured(checkup: &Checkup) -> String {
 }
 
 /// The cores to race on, and why.
-pub(super) fn advice(checkup: &Checkup) -> String {
+fn advice(checkup: &Checkup) -> String {
     let advice = &checkup.advice;
     let option = option(&advice.pinning);
     let these = cores(&advice.cores);
@@ -243,7 +401,7 @@ pub(super) fn advice(checkup: &Checkup) -> String {
 }
 
 /// A race that does as advised.
-pub(super) fn example(checkup: &Checkup) -> String {
+fn example(checkup: &Checkup) -> String {
     let started = match mends::start_with(checkup) {
         Some(taskset) => format!("{taskset} "),
         None => String::new(),
@@ -253,7 +411,7 @@ pub(super) fn example(checkup: &Checkup) -> String {
 }
 
 /// The option for these cores.
-pub(super) fn option(pinning: &Pinning) -> String {
+fn option(pinning: &Pinning) -> String {
     match pinning {
         Pinning::Inherit => "--pin none".to_owned(),
         Pinning::Auto => "--pin auto".to_owned(),

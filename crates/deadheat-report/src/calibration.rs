@@ -1,4 +1,12 @@
-//! The sentence that answers quote of a calibration.
+//! A calibration in words and tables; and the one sentence of it that later answers quote.
+
+#[cfg(feature = "commands")]
+mod answer;
+#[cfg(feature = "commands")]
+mod tables;
+
+#[cfg(feature = "commands")]
+pub use answer::{CalibrationOptions, to_calibration_markdown, to_calibration_text};
 
 use deadheat_model::{CalibrationNote, Day, Promise, RaceKind};
 
@@ -15,7 +23,7 @@ pub(crate) fn kind(kind: RaceKind) -> &'static str {
 
 /// A share in percent, with two significant digits of how far it is from none
 /// or all. What is less than a thousandth of a percent is told as one.
-pub(super) fn percent(part: f64) -> String {
+fn percent(part: f64) -> String {
     match part * 100.0 {
         0.0 => "0 %".to_owned(),
         percent if percent < 0.001 => "0.001 %".to_owned(),
@@ -23,16 +31,6 @@ pub(super) fn percent(part: f64) -> String {
         percent if percent < 100.0 => format!("{percent:.*} %", decimals(100.0 - percent, 2)),
         percent => format!("{percent:.0} %"),
     }
-}
-
-/// The text with a capital at its beginning.
-pub(crate) fn sentence_case(text: &str) -> String {
-    let mut characters = text.chars();
-    let first = characters.next().into_iter();
-    first
-        .flat_map(char::to_uppercase)
-        .chain(characters)
-        .collect()
 }
 
 /// The outcome for races like these on this machine, as one sentence without its point.

@@ -1,9 +1,129 @@
-//! The scale that changes are drawn to, with no change in the middle.
+//! Pictures made of characters: the forest of a table, histograms and the series of differences; the
+//! characters that they are made of, the place they are shown at, and the scale of changes.
+//!
+//! Points become columns and rows here, and nothing else: what there is to draw was worked out by
+//! the analysis.
 
-use deadheat_model::LogRatio;
+#[cfg(feature = "reports")]
+mod charts;
+mod forest;
+
+#[cfg(feature = "reports")]
+pub(crate) use charts::pictures;
+#[cfg(feature = "reports")]
+pub(crate) use forest::intervals;
+pub(crate) use forest::{ForestRow, beside};
+
+use deadheat_model::{LogRatio, Verdict};
 
 use crate::glyphs::Glyphs;
+use crate::layout::wrap;
 use crate::units::{share, two_digits};
+
+/// The colour of a verdict as terminals number it.
+pub(crate) fn color_of(verdict: Option<Verdict>) -> Option<u8> {
+    Some(match verdict? {
+        Verdict::Faster => 32,
+        Verdict::Slower => 31,
+        Verdict::Equivalent => 36,
+        Verdict::Inconclusive => 33,
+    })
+}
+
+/// The text in this colour; as it is where there is none, or nothing to see.
+fn painted(text: &str, color: Option<u8>) -> String {
+    match color {
+        Some(color) if !text.trim().is_empty() => format!("\u{1b}[{color}m{text}\u{1b}[0m"),
+        _ => text.to_owned(),
+    }
+}
+
+/// The place that pictures are shown at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scenery {
+    /// Columns of the terminal.
+    pub(crate) width: usize,
+    /// Spaces before every line.
+    pub(crate) indent: usize,
+    /// The signs the reader can see.
+    pub(crate) glyphs: Glyphs,
+    /// `true` where colours may be used.
+    pub(crate) color: bool,
+    /// The verdict on what is drawn.
+    pub(crate) verdict: Option<Verdict>,
+}
+
+impl Scenery {
+    /// The spaces before every line.
+    fn margin(&self) -> String {
+        " ".repeat(self.indent)
+    }
+
+    /// The text in lines that keep to the width.
+    fn wrap(&self, text: &str) -> String {
+        wrap(&self.margin(), text, self.width)
+    }
+
+    /// The colour of the verdict, if any may be used.
+    fn verdict_color(&self) -> Option<u8> {
+        color_of(self.verdict).filter(|_| self.color)
+    }
+}
+
+/// The characters of a picture, each one column wide.
+#[derive(Clone, Copy, Debug)]
+struct Strokes {
+    /// Ends of an interval, its line, and its estimate.
+    low: char,
+    high: char,
+    line: char,
+    estimate: char,
+    /// The signs of an interval or a block beyond an edge.
+    left: char,
+    right: char,
+    up: char,
+    down: char,
+    /// No change, in a row of the table; the margin around it.
+    zero: char,
+    band: char,
+    /// No change and the margin, as lines across.
+    zero_line: char,
+    margin_line: char,
+    /// One block, a few, and many; one that was left out.
+    blocks: [char; 3],
+    dropped: char,
+    /// The axis, and a tick on it.
+    axis: char,
+    tick: char,
+    /// Bars that fill a part of their cell, the last one all of it.
+    bars: &'static [char],
+}
+
+impl Strokes {
+    /// Those the reader can see.
+    fn new(glyphs: Glyphs) -> Strokes {
+        Strokes {
+            low: glyphs.choose('├', '|'),
+            high: glyphs.choose('┤', '|'),
+            line: glyphs.choose('─', '-'),
+            estimate: glyphs.choose('■', 'o'),
+            left: glyphs.choose('◀', '<'),
+            right: glyphs.choose('▶', '>'),
+            up: glyphs.choose('▲', '^'),
+            down: glyphs.choose('▼', 'v'),
+            zero: glyphs.choose('┊', ':'),
+            band: glyphs.choose('░', '.'),
+            zero_line: glyphs.choose('─', '-'),
+            margin_line: glyphs.choose('┈', '.'),
+            dropped: glyphs.choose('×', 'x'),
+            axis: glyphs.choose('─', '-'),
+            tick: glyphs.choose('┴', '+'),
+            blocks: glyphs.choose(['·', '•', '●'], ['o', 'O', '@']),
+            bars: glyphs
+                .choose::<&[char]>(&['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'], &['.', ':', '#']),
+        }
+    }
+}
 
 /// Ends worth reading, as changes upwards. To a half the scale is even in changes, and beyond even
 /// in ratios: half is as far as twice.
@@ -27,7 +147,7 @@ fn reach(effect: LogRatio) -> f64 {
 
 /// A scale from one change to its opposite.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct ChangeScale {
+struct ChangeScale {
     /// The upper end, as a change.
     end: f64,
 }
@@ -35,7 +155,7 @@ pub(super) struct ChangeScale {
 impl ChangeScale {
     /// The narrowest scale that holds nearly all of these: a few that would squeeze the rest to
     /// nothing may lie beyond. It reaches `at_least` so far.
-    pub(super) fn over(effects: &[LogRatio], at_least: LogRatio) -> ChangeScale {
+    fn over(effects: &[LogRatio], at_least: LogRatio) -> ChangeScale {
         let mut reaches: Vec<f64> = effects.iter().map(|effect| reach(*effect)).collect();
         reaches.sort_unstable_by(f64::total_cmp);
         let least = reach(at_least);
@@ -61,7 +181,7 @@ impl ChangeScale {
 
     /// The place of an effect: −1 at the lower end, 0 for no change, 1 at the upper end, and beyond
     /// these what the scale does not hold.
-    pub(super) fn place(self, effect: LogRatio) -> f64 {
+    fn place(self, effect: LogRatio) -> f64 {
         let place = if self.is_even_in_changes() {
             effect.change() / self.end
         } else {
@@ -74,7 +194,7 @@ impl ChangeScale {
     }
 
     /// The change at a place from −1 to 1, in words.
-    pub(super) fn label(self, place: f64, glyphs: Glyphs) -> String {
+    fn label(self, place: f64, glyphs: Glyphs) -> String {
         let even = self.is_even_in_changes();
         let change = if even {
             place * self.end
@@ -94,7 +214,7 @@ impl ChangeScale {
     }
 
     /// The ends in words, the lower one first.
-    pub(super) fn ends(self, glyphs: Glyphs) -> [String; 2] {
+    fn ends(self, glyphs: Glyphs) -> [String; 2] {
         [-1.0, 1.0].map(|end| self.label(end, glyphs))
     }
 }

@@ -1,4 +1,19 @@
-//! Every fact of the answer about a run, each in one place and as the block it is shown as.
+//! The answer about a run: every fact of it, each in one place and as the block it is shown as. The
+//! order in which media have them stands in `text` and `lists`.
+
+#[cfg(feature = "reports")]
+mod about;
+#[cfg(feature = "reports")]
+mod lists;
+mod text;
+
+#[cfg(feature = "reports")]
+pub(crate) use about::{about, command, shell};
+#[cfg(feature = "reports")]
+pub use lists::{
+    CommentOptions, MarkdownOptions, to_comment, to_markdown, to_markdown_with, to_paired,
+};
+pub use text::{TextOptions, to_text};
 
 use deadheat_model::{
     Analysis, Comparison, EndReason, Ending, FailedBenchmark, Metric, Verdict, Warning,
@@ -8,17 +23,15 @@ use crate::cells::{Figure, change_cells, figure_cells, interval_head, rate_cells
 use crate::document::{
     Block, Cell, Content, Kind, Note, Row, Severity, Table, Tone, VerdictLine, mark_of,
 };
-use crate::enumeration::texts;
 #[cfg(feature = "reports")]
 use crate::gates;
 use crate::glyphs::Glyphs;
-use crate::hosts;
-use crate::names::{escape, labels, shorten};
+use crate::names::{escape, labels, shorten, texts};
 use crate::sentences::{self, Called, Source};
-use crate::suite;
-use crate::tally::left_out_rows;
+use crate::suite::left_out_rows;
 use crate::units::quantities;
 use crate::warnings::{self, WarningText};
+use crate::{hosts, suite};
 
 /// The amount of an answer that is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,18 +1,109 @@
-//! The tables of a comparison: a row for every benchmark and candidate, those without an answer
-//! included, and the mean over all; then the metrics beside the judged one.
+//! Saved results against each other, from top to bottom: who the sides are, one table with a row for
+//! every benchmark and candidate, whatever became of them, and the mean over all; what was counted,
+//! the metrics beside the judged one, and the doubts.
 
-use std::collections::HashMap;
+mod csv;
+mod rows;
+mod words;
 
-use deadheat_model::{Better, Comparison, Metric, MetricComparison, Side, Unit, Verdict};
+pub use csv::to_comparison_csv;
+pub use rows::{ComparisonOptions, Sort};
 
-use super::rows::{ComparisonOptions, Row, What};
-use super::sides::Scene;
-use super::words;
-use crate::cells::{change_cells, interval_head, typical};
-use crate::document::{Cell, Kind, Row as Line, Table, Tone};
+use deadheat_model::{Analysis, Better, Comparison, Metric, MetricComparison, Side, Unit, Verdict};
+
+use crate::cells::{change_cells, interval_head, seen, typical};
+use crate::document::{Block, Cell, Content, Kind, Note, Plot, Row as Line, Severity, Table, Tone};
+use crate::glyphs::Glyphs;
+use crate::names::gathered;
 use crate::plot::ForestRow;
-use crate::sentences;
+use crate::terminal::Terminal;
 use crate::units::{quantities, two_digits};
+use crate::warnings::WarningText;
+use crate::{figures, gates, markdown, sentences};
+use rows::{Labels, Row, Scene, What, rows};
+
+/// Columns that the name of a side may take in the head of a column of a terminal.
+const LABEL: usize = 16;
+
+/// The same where there is no limit.
+const WIDE_LABEL: usize = 40;
+
+/// The answer about saved results as text.
+pub fn to_comparison(analysis: &Analysis, options: &ComparisonOptions) -> String {
+    let terminal = Terminal::new(options.width, options.color, options.unicode);
+    let label = if options.width == usize::MAX {
+        WIDE_LABEL
+    } else {
+        LABEL
+    };
+    terminal.render(&answer(analysis, options, label, terminal.glyphs))
+}
+
+/// The answer about saved results as GitHub-flavoured Markdown. Of many
+/// benchmarks only those that changed are seen at once, the others unfold.
+/// Width, colour and Unicode of the options do not matter.
+pub fn to_comparison_markdown(analysis: &Analysis, options: &ComparisonOptions) -> String {
+    markdown::document(&answer(analysis, options, WIDE_LABEL, Glyphs::Unicode))
+}
+
+fn answer<'a>(
+    analysis: &'a Analysis,
+    options: &ComparisonOptions,
+    label: usize,
+    glyphs: Glyphs,
+) -> Vec<Block<'a>> {
+    let scene = Scene {
+        analysis,
+        labels: Labels::of(analysis, label, glyphs),
+        glyphs,
+    };
+    let rows = rows(analysis, options.sort, glyphs);
+    let shown: Vec<&Row<'a>> = (rows.iter())
+        .filter(|row| !options.only_changed || row.changed())
+        .collect();
+    let mut blocks: Vec<Block> = Vec::new();
+    blocks.extend(Block::list(scene.head()));
+    let judged = scene.judged(&shown);
+    blocks.extend((!judged.rows.is_empty()).then(|| Block::table(judged)));
+    blocks.push(Block::paragraph(words::tally(analysis, &scene.labels)));
+    let hidden = words::hidden(rows.len() - shown.len());
+    blocks.extend(hidden.map(|hidden| Block::paragraph(hidden).tight()));
+    let failures = Note::all(Severity::Alarm, words::failures(&analysis.failures, glyphs));
+    blocks.extend(Block::notes(failures).map(Block::tight));
+    blocks.extend(Block::list(words::reasons(&analysis.left_out, glyphs)).map(Block::tight));
+    let others = scene.others(&rows, options);
+    for (title, table) in others.tables {
+        blocks.push(Block::paragraph(title));
+        blocks.push(Block::table(table).tight());
+    }
+    let quiet = words::quiet(&others.quiet, analysis);
+    blocks.extend(quiet.map(Block::paragraph));
+    for comparison in shown.iter().filter_map(|row| row.comparison()) {
+        let title = rows::title(comparison, glyphs);
+        let candidate = comparison.candidate.as_ref();
+        let candidate = candidate.map(|side| scene.labels.candidate(&side.name));
+        if options.figures {
+            let candidate = candidate.filter(|_| scene.several());
+            let names = std::iter::once(title.as_str()).chain(candidate);
+            let names = names.map(str::to_owned).collect();
+            blocks.extend(figures::blocks(comparison, names, glyphs));
+        }
+        if options.plot {
+            let labels = [scene.labels.baseline(), candidate.unwrap_or_default()];
+            let plot = Content::Plot(Plot {
+                group: std::slice::from_ref(comparison),
+                labels: labels.map(str::to_owned).to_vec(),
+                intervals: false,
+            });
+            blocks.push(Block::of(Content::Section(title, vec![Block::of(plot)])));
+        }
+    }
+    let answers = words::answers(analysis).into_iter();
+    blocks.extend(answers.chain(words::remedy(analysis)).map(Block::paragraph));
+    blocks.extend(Block::notes(WarningText::notes(scene.doubts())));
+    blocks.extend(Block::notes(gates::gates(analysis, glyphs)));
+    blocks
+}
 
 /// More rows than these are folded away where a medium can, but for those that changed.
 const OPEN: usize = 50;
@@ -25,7 +116,7 @@ const NAME_AT_EASE: usize = 20;
 
 impl<'a> Scene<'a> {
     /// The table of the judged metric.
-    pub(super) fn judged(&self, rows: &[&Row<'a>]) -> Table<'a> {
+    fn judged(&self, rows: &[&Row<'a>]) -> Table<'a> {
         if self.compares() {
             Table {
                 folds: Some((OPEN, " that are neither faster nor slower")),
@@ -37,7 +128,7 @@ impl<'a> Scene<'a> {
     }
 
     /// Columns for the names of benchmark and sides, and for the change.
-    pub(super) fn heads(&self, first: &str) -> Table<'a> {
+    fn heads(&self, first: &str) -> Table<'a> {
         let mut table = Table {
             name_at_ease: NAME_AT_EASE,
             ..Table::default()
@@ -57,7 +148,7 @@ impl<'a> Scene<'a> {
     }
 
     /// The typical values of both sides, as [`Scene::heads`] has columns for them.
-    pub(super) fn typical(&self, metric: &Metric, sides: [&Side; 2]) -> Vec<Cell> {
+    fn typical(&self, metric: &Metric, sides: [&Side; 2]) -> Vec<Cell> {
         let values = typical(sides[0], Some(sides[1]));
         let shown = quantities(metric.unit(), &values, self.glyphs);
         let mut cells: Vec<Cell> = shown.into_iter().map(Cell::from).collect();
@@ -238,7 +329,7 @@ impl<'a> Scene<'a> {
     }
 
     /// Median, mean, smallest value and number of samples.
-    pub(super) fn summary(&self, metric: &Metric, side: &Side) -> Vec<Cell> {
+    fn summary(&self, metric: &Metric, side: &Side) -> Vec<Cell> {
         let values = [side.median, side.mean, side.min];
         let shown = quantities(metric.unit(), &values, self.glyphs);
         let shown = shown.into_iter().chain([side.samples.to_string()]);
@@ -257,51 +348,42 @@ fn scatter(side: &Side) -> Option<String> {
 
 /// The tables of all metrics beside the judged one.
 #[derive(Default)]
-pub(super) struct Others<'a> {
+struct Others<'a> {
     /// Title and table, in the order in which the metrics first come up.
-    pub(super) tables: Vec<(String, Table<'a>)>,
+    tables: Vec<(String, Table<'a>)>,
     /// Metrics of which no row is shown, each with the number of its rows.
-    pub(super) quiet: Vec<(String, usize)>,
-}
-
-/// All rows of one metric.
-struct Gathered<'a> {
-    metric: &'a Metric,
-    rows: Vec<(&'a Row<'a>, &'a MetricComparison)>,
+    quiet: Vec<(String, usize)>,
 }
 
 impl<'a> Scene<'a> {
     /// The metrics beside the judged one: where they moved, or everywhere.
-    pub(super) fn others(&self, rows: &[Row<'_>], options: &ComparisonOptions) -> Others<'a> {
+    fn others(&self, rows: &[Row<'_>], options: &ComparisonOptions) -> Others<'a> {
         let mut others = Others::default();
-        for gathered in gather(rows) {
-            let whole = gathered.rows.len();
+        let all = rows.iter().flat_map(|row| {
+            let beside = row.comparison().into_iter().flat_map(beside);
+            beside.map(move |one| (&one.metric, (row, one)))
+        });
+        for (metric, rows) in gathered(all) {
+            let whole = rows.len();
             // Beyond the margin of its own benchmark.
             let moved = |of: &Row<'_>, row: &MetricComparison| {
                 let own = of.comparison().map(|comparison| comparison.margin);
                 moved(row, own.unwrap_or(self.analysis.margin))
             };
-            let count = gathered
-                .rows
-                .iter()
-                .filter(|(of, row)| moved(of, row))
-                .count();
-            let shown: Vec<_> = gathered
-                .rows
-                .into_iter()
-                .filter(|(of, row)| {
-                    let asked = options.all_metrics && (!options.only_changed || of.changed());
-                    asked || moved(of, row)
-                })
-                .collect();
-            let name = words::metric_title(gathered.metric, self.glyphs);
+            let count = rows.iter().filter(|(of, row)| moved(of, row)).count();
+            let shown = rows.into_iter().filter(|(of, row)| {
+                let asked = options.all_metrics && (!options.only_changed || of.changed());
+                asked || moved(of, row)
+            });
+            let shown: Vec<_> = shown.collect();
+            let name = words::metric_title(metric, self.glyphs);
             if !shown.is_empty() {
                 let title = if self.compares() {
                     format!("{name}: {count} of {whole} moved")
                 } else {
                     name
                 };
-                let table = self.table(&shown, gathered.metric).folded(OPEN);
+                let table = self.table(&shown, metric).folded(OPEN);
                 others.tables.push((title, table));
             } else if self.compares() {
                 others.quiet.push((name, whole));
@@ -356,36 +438,12 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// Every metric but the judged one, with all rows in which anything was seen of it.
-fn gather<'a>(rows: &'a [Row<'a>]) -> Vec<Gathered<'a>> {
-    let mut gathered: Vec<Gathered<'a>> = Vec::new();
-    let mut places: HashMap<&Metric, usize> = HashMap::new();
-    for row in rows {
-        let Some(comparison) = row.comparison() else {
-            continue;
-        };
-        for one in beside(comparison) {
-            let place = *places.entry(&one.metric).or_insert_with(|| {
-                gathered.push(Gathered {
-                    metric: &one.metric,
-                    rows: Vec::new(),
-                });
-                gathered.len() - 1
-            });
-            gathered[place].rows.push((row, one));
-        }
-    }
-    gathered
-}
-
 /// The metrics of a comparison beside the judged one, but for those of which nothing was ever seen.
 fn beside(comparison: &Comparison) -> impl Iterator<Item = &MetricComparison> {
     let others = comparison.metrics.iter();
     others.filter(|row| {
-        let sides = [Some(&row.baseline), row.candidate.as_ref()];
-        let seen = sides.into_iter().flatten().any(|side| side.max > 0.0);
         let both = comparison.candidate.is_some() == row.candidate.is_some();
-        row.metric != comparison.metric && seen && both
+        row.metric != comparison.metric && seen(row) && both
     })
 }
 

@@ -1,17 +1,23 @@
 //! An explanation from top to bottom: what the instructions say beside the time, and the functions
-//! whose own instructions differ.
+//! whose own instructions differ. The same for programs is `deadheat.explanation/1`, described by
+//! `docs/schema/explanation-1.schema.json`.
+
+mod page;
+
+pub use page::to_explanation_page;
 
 use deadheat_model::{
-    Counted, ExplainedPair, Explanation, Finding, FunctionChange, ProfileUnit, Verdict, WallChange,
+    Counted, ExplainedPair, Explanation, Finding, FunctionChange, Json, Object, ProfileUnit,
+    StackChange, Verdict, WallChange,
 };
 
 use crate::document::{Block, Content, Kind, Note, Row, Severity, Table, Tone};
 use crate::glyphs::Glyphs;
-use crate::markdown;
+use crate::json::{self, all, left_out};
 use crate::names::{escape, labels, shown};
-use crate::sentences;
 use crate::terminal::Terminal;
 use crate::units::{Precision, counted, range};
+use crate::{markdown, sentences};
 
 /// Everything the text depends on beside the explanation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +70,7 @@ fn answer(explanation: &Explanation, top: usize, glyphs: Glyphs) -> Vec<Block<'s
 }
 
 /// The benchmark, or the two commands.
-pub(super) fn title(pair: &ExplainedPair, glyphs: Glyphs) -> String {
+fn title(pair: &ExplainedPair, glyphs: Glyphs) -> String {
     let [old, new] = names(pair, glyphs);
     match pair.counted {
         Counted::Command => format!("{new} against {old}"),
@@ -78,7 +84,7 @@ fn names(pair: &ExplainedPair, glyphs: Glyphs) -> [String; 2] {
 }
 
 /// The sentence, the table, and what the table leaves out.
-pub(super) fn pair_of(
+fn pair_of(
     pair: &ExplainedPair,
     unit: ProfileUnit,
     top: usize,
@@ -124,7 +130,7 @@ pub(super) fn pair_of(
 }
 
 /// What the counts say beside the time.
-pub(super) fn verdict(pair: &ExplainedPair, unit: ProfileUnit, glyphs: Glyphs) -> String {
+fn verdict(pair: &ExplainedPair, unit: ProfileUnit, glyphs: Glyphs) -> String {
     let [old, new] = pair.totals;
     let noun = unit.noun();
     let work = match old.abs_diff(new) {
@@ -291,7 +297,7 @@ fn row(name: String, [old, new]: [u64; 2], whole: u64, glyphs: Glyphs) -> Row<'s
 }
 
 /// A count with its digits in groups of three: all of them mean something.
-pub(super) fn grouped(count: u128) -> String {
+fn grouped(count: u128) -> String {
     let digits = count.to_string();
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {
@@ -309,7 +315,7 @@ fn signed(difference: i128, glyphs: Glyphs) -> String {
 }
 
 /// How the counts were taken, and what is left out.
-pub(super) fn notes(explanation: &Explanation, glyphs: Glyphs) -> Vec<Note> {
+fn notes(explanation: &Explanation, glyphs: Glyphs) -> Vec<Note> {
     let counter = shown(&explanation.counter, NAME, glyphs);
     let scatter =
         "a difference is told where it is more than three times what two such counts scatter";
@@ -339,6 +345,67 @@ pub(super) fn notes(explanation: &Explanation, glyphs: Glyphs) -> Vec<Note> {
 }
 
 /// The relative change of the instructions; `None` where the old side has none.
-pub(super) fn relative([old, new]: [u64; 2]) -> Option<f64> {
+fn relative([old, new]: [u64; 2]) -> Option<f64> {
     (old > 0).then(|| (new as f64 - old as f64) / old as f64)
+}
+
+/// The name and major version of the schema of [`to_explanation_json`].
+const SCHEMA: &str = "deadheat.explanation/1";
+
+/// The explanation as JSON, indented by two spaces, with a line break at its end.
+pub fn to_explanation_json(explanation: &Explanation) -> String {
+    let unit = explanation.unit;
+    let document = json::document(SCHEMA, &explanation.tool_version)
+        .with("by", unit.by())
+        .with("unit", unit.key())
+        .with("counter", &explanation.counter)
+        .with("run", explanation.run.as_ref())
+        .with("pairs", all(&explanation.pairs, |one| pair(one, unit)))
+        .with("left_out", all(&explanation.left_out, left_out));
+    json::text(document)
+}
+
+fn pair(pair: &ExplainedPair, unit: ProfileUnit) -> Object {
+    let totals = || with_sides(Object::new(), pair.totals).with("change", relative(pair.totals));
+    let counted = Object::new()
+        .with("what", pair.counted.key())
+        .with("iterations", pair.counted.iterations());
+    let wall = pair.wall.as_ref().map(|wall| {
+        Object::new()
+            .with("change", wall.change)
+            .with("ci", wall.interval.as_ref().map(json::ends))
+            .with("verdict", wall.verdict.name())
+    });
+    Object::new()
+        .with("benchmark", &pair.benchmark)
+        .with("baseline", &pair.names[0])
+        .with("candidate", &pair.names[1])
+        .with("counted", counted)
+        .with("totals", totals())
+        .with("instructions", (!unit.is_sampled()).then(totals))
+        .with("wall", wall)
+        .with("finding", pair.finding.key())
+        .with("functions", all(&pair.functions, function))
+        .with("stacks", all(&pair.stacks, stack))
+}
+
+fn function(change: &FunctionChange) -> Object {
+    let inlined =
+        |(file, counts): &(String, [u64; 2])| with_sides(Object::new().with("file", file), *counts);
+    Object::new()
+        .with("function", &change.function)
+        .with("own", with_sides(Object::new(), change.own))
+        .with("inclusive", with_sides(Object::new(), change.inclusive))
+        .with("inlined", all(&change.inlined, inlined))
+}
+
+fn stack(stack: &StackChange) -> Object {
+    let frames = Json::from_iter(stack.frames.iter());
+    with_sides(Object::new().with("frames", frames), stack.counts)
+}
+
+fn with_sides(object: Object, [baseline, candidate]: [u64; 2]) -> Object {
+    object
+        .with("baseline", baseline)
+        .with("candidate", candidate)
 }
