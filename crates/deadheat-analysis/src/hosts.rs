@@ -15,20 +15,19 @@ use std::collections::HashMap;
 
 use deadheat_model::{
     AcrossHosts, Conditions, Control, Estimate, Host, HostKind, HostRow, Interval, LogRatio,
-    Samples,
+    Samples, Verdict,
 };
 use deadheat_stats::dist::{t_critical, t_two_sided_p};
 use deadheat_stats::{
-    BlockFlags, Call, Clusters, DEFAULT_G, Dropping, Floor, HostEffect, MIN_BLOCKS,
+    BlockFlags, Clusters, DEFAULT_G, Dropping, Floor, HostEffect, MIN_BLOCKS,
     MIN_REPLICATES_FOR_VERDICT, MeanOfHosts, PooledEstimate, critical_t, e_value, heterogeneity,
     keep_or_drop, pooled_huber, replicates_to_settle,
 };
 
-use crate::effect_estimate::{
-    EffectEstimate, Formula, Level, WithDropped, call_of, estimate_effect,
-};
 use crate::effects::Effects;
-use crate::machines::Machines;
+use crate::effects::{EffectEstimate, WithDropped, estimate_effect, verdict_of};
+use crate::raced::Machines;
+use deadheat_stats::{Formula, Level};
 
 /// Hosts from which on a verdict speaks of hosts like these.
 const HOSTS_LIKE_THESE: usize = 6;
@@ -235,7 +234,7 @@ struct Judged {
 }
 
 fn judged(of: &Hosts, machines: &Machines, level: Level, formula: Formula) -> Option<Judged> {
-    let (Level::Nominal(stated) | Level::Anytime(stated)) = level;
+    let stated = level.stated();
     let effect = |one: &OfMachine| one.effect(stated, formula);
     let hosts: Vec<HostEffect> = of.kept().map(effect).collect();
     let again = !machines.missing().is_empty() || matches!(level, Level::Anytime(_));
@@ -293,10 +292,9 @@ pub(crate) fn estimate_over_hosts(
         let of = Hosts::of(effects, samples, (machines, formula), true);
         judged(&of, machines, level, formula)
     };
-    let call = |ends: (f64, f64)| call_of(effects.better(), ends, margin);
+    let verdict = |ends: (f64, f64)| verdict_of(effects.better(), ends, margin);
     let with_dropped = (of.dropped > 0).then(judged_by_all).flatten();
     let judged = judged(&of, machines, level, formula)?;
-    let (Level::Nominal(stated) | Level::Anytime(stated)) = level;
     let blocks: usize = of.kept().map(|one| one.pooled.blocks).sum();
     let interval = judged.interval.filter(|_| blocks >= MIN_BLOCKS);
     Some(EffectEstimate {
@@ -312,17 +310,16 @@ pub(crate) fn estimate_over_hosts(
             least_half_width: None,
         },
         interval,
-        confidence: 1.0 - stated,
         asked: level,
         plain_level: judged.level,
         formula,
         p_value: judged.p_value,
-        call: interval.map(call),
+        verdict: interval.map(verdict),
         replicates: all,
         dropped: of.dropped,
         with_dropped: with_dropped.map(|all| WithDropped {
             theta: all.mean.theta,
-            call: all.interval.map(call),
+            verdict: all.interval.map(verdict),
         }),
         kept_because: None,
     })
@@ -357,7 +354,7 @@ pub(crate) fn across_hosts(
     let kept: Vec<&HostRow> = hosts.iter().filter(|host| !host.left_out).collect();
     let effects: Vec<HostEffect> = of.kept().map(|one| one.effect(alpha, formula)).collect();
     let differ = heterogeneity(&effects);
-    let is_open = like_these && judged_by.call == Some(Call::Undecided);
+    let is_open = like_these && judged_by.verdict == Some(Verdict::Inconclusive);
     let margin = LogRatio::from_change(margin).0;
     let (theta, se) = (found.mean.theta, found.mean.se);
     let to_settle = || replicates_to_settle(theta, se, kept.len(), margin, found.level);

@@ -10,10 +10,11 @@ use deadheat_stats::{
     Clusters, PooledEstimate, clamped_components, clamped_variance, pooled_huber,
 };
 
-use crate::benchmark_state::BenchmarkState;
-use crate::effect_estimate::{EffectEstimate, Level, estimate};
+use crate::decision::BenchmarkState;
 use crate::effects::Effects;
+use crate::effects::{EffectEstimate, estimate};
 use crate::raced::Raced;
+use deadheat_stats::Level;
 
 /// Fewer replicates of the own link than this have no interval.
 const FEWEST_OF_OWN_LINK: usize = 2;

@@ -2,10 +2,11 @@
 
 use deadheat_model::{Decision, Plan, RunHeader, Samples, Standing, StoppingRule, Until};
 
-use crate::benchmark_state::{BenchmarkState, all_conclusive};
-use crate::effect_estimate::{Level, estimate};
+use crate::decision::measured;
+use crate::decision::{BenchmarkState, all_conclusive};
 use crate::effects::Effects;
-use crate::measured::measured;
+use crate::effects::estimate;
+use deadheat_stats::Level;
 
 /// The state that both rules keep: the effects so far, so that a look reads only what is new.
 struct Watch {
