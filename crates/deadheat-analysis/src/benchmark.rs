@@ -5,12 +5,12 @@ use deadheat_model::{
     BlockDiagnostics, Comparison, ContenderId, Estimate, LogRatio, Metric, Origin, RunHeader,
     Samples, Scope, Verdict,
 };
-use deadheat_stats::{minimum_detectable_effect, replicates_to_settle, sign_flip_p};
+use deadheat_stats::{Level, minimum_detectable_effect, replicates_to_settle, sign_flip_p};
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::decision::{BenchmarkState, ControlComparison, FinalDecision};
-use crate::effects::{EffectEstimate, Effects, estimate, excludes_zero, formula_of};
+use crate::effects::{EffectEstimate, Effects, estimate, excludes_zero};
 use crate::figures::Figured;
 use crate::hosts::{across_hosts, estimate_over_hosts};
 use crate::placement::{Placement, spreads};
@@ -85,8 +85,6 @@ impl Recorded<'_> {
                     self.samples,
                     judged.replicates,
                     judged.asked,
-                    self.state.formula,
-                    self.state.margin,
                 )
             });
         share.kept = kept.as_ref().map(estimate);
@@ -250,8 +248,7 @@ fn answer(raced: &Raced<'_>, options: Options, recorded: Option<Recorded<'_>>) -
             comparison.p_looks = final_decision.p_looks[place];
             let alpha = comparison.alpha / candidates.len().max(1) as f64;
             let seen = recorded.as_ref().map_or(samples, |r| r.samples);
-            comparison.hosts =
-                across_hosts(effects, seen, effect_estimate, alpha, comparison.margin);
+            comparison.hosts = across_hosts(effects, seen, effect_estimate, alpha);
             if comparison.hosts.is_none() {
                 comparison.p_sign_flip = confirm(effects, effect_estimate, plan.seed);
             } else {
@@ -303,7 +300,7 @@ fn answer(raced: &Raced<'_>, options: Options, recorded: Option<Recorded<'_>>) -
             header,
             index,
             final_decision.used,
-            final_decision.anytime,
+            matches!(final_decision.level, Level::Anytime(_)),
             final_decision.budget_spent,
         ));
         warnings.extend(warm_up::doubt(benchmark, samples, id, margin));
@@ -378,14 +375,7 @@ fn on_the_same_pairs(
     }
     let mut effects = Effects::new(metric, candidate, header, benchmark);
     effects.extend(samples);
-    let effect_estimate = estimate_over_hosts(
-        &effects,
-        samples,
-        judged.replicates,
-        judged.asked,
-        formula_of(header, benchmark),
-        header.plan.margin(benchmark),
-    )?;
+    let effect_estimate = estimate_over_hosts(&effects, samples, judged.replicates, judged.asked)?;
     let estimate = of_the_table(&effect_estimate, &effects, samples);
     // Where no interval is shown, none decides.
     let verdict = estimate.interval.and(effect_estimate.verdict);

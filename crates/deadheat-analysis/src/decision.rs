@@ -13,9 +13,9 @@ use deadheat_model::{
     RunHeader, Samples, Verdict, Warning,
 };
 use deadheat_stats::dist::t_critical;
-use deadheat_stats::{Formula, Level, adjusted_p, holm};
+use deadheat_stats::{Level, adjusted_p, holm};
 
-use crate::effects::{EffectEstimate, Effects, estimate, excludes_zero, formula_of};
+use crate::effects::{EffectEstimate, Effects, estimate, excludes_zero};
 use crate::hosts::estimate_over_hosts;
 use crate::looks::planned_looks;
 use crate::raced::{Options, Raced};
@@ -26,8 +26,6 @@ use crate::waiting;
 pub(crate) struct BenchmarkState {
     /// One series per candidate.
     pub(crate) candidates: Vec<Effects>,
-    pub(crate) margin: f64,
-    pub(crate) formula: Formula,
     pub(crate) blocks_per_replicate: usize,
     /// The same without the time spent waiting for a core, where the plan may take it out.
     waiting_out: Option<WaitingOut>,
@@ -56,8 +54,6 @@ impl BenchmarkState {
         });
         Self {
             candidates,
-            margin: plan.margin(benchmark),
-            formula: formula_of(header, benchmark),
             blocks_per_replicate: plan.blocks_per_replicate(benchmark) as usize,
             waiting_out,
             family: f64::from(plan.benchmarks[benchmark].family.max(1)),
@@ -125,16 +121,7 @@ impl BenchmarkState {
         let (candidates, samples) = self.judged(samples, replicates);
         candidates
             .iter()
-            .map(|effects| {
-                estimate_over_hosts(
-                    effects,
-                    samples,
-                    replicates,
-                    level,
-                    self.formula,
-                    self.margin,
-                )
-            })
+            .map(|effects| estimate_over_hosts(effects, samples, replicates, level))
             .collect()
     }
 
@@ -251,7 +238,6 @@ pub(crate) struct FinalDecision {
     pub(crate) level: Level,
     /// The share of α that the look spends which ended the race; 1 where no other was possible.
     pub(crate) weight: f64,
-    pub(crate) anytime: bool,
     /// The budget ran out before the race was decided.
     pub(crate) budget_spent: bool,
     /// Replicates looked at.
@@ -276,21 +262,18 @@ impl FinalDecision {
             Some(effects) => effects.replicates(),
             None => replicates(samples),
         };
-        let recording = run.header.origin != Origin::Race;
-        let once = |benchmark_state: &BenchmarkState, level| {
+        let once = |level| {
             let effect_estimates = benchmark_state.estimate_effects(samples, all, level);
             let p_values: Vec<Option<f64>> = effect_estimates
                 .iter()
                 .map(|j| j.as_ref()?.p_value)
                 .collect();
-            let anytime = matches!(level, Level::Anytime(_));
             FinalDecision {
                 effect_estimates,
                 p_looks: p_values.clone(),
                 p_values,
                 level,
                 weight: 1.0,
-                anytime,
                 budget_spent: false,
                 used: all,
                 looks: Vec::new(),
@@ -315,47 +298,38 @@ impl FinalDecision {
                 p_looks,
                 level: Level::Nominal(looks.levels[last]),
                 weight: weights[last],
-                anytime: false,
                 budget_spent,
                 used: scan.at,
                 looks: scan.looks,
             }
         };
-        // Its parts looked at nothing, and all of them are looked at once.
-        if benchmark_state.is_of_hosts() {
-            let final_decision = once(&benchmark_state, Level::Nominal(alpha));
-            return (benchmark_state, final_decision);
-        }
-        if recording {
+        let final_decision = if benchmark_state.is_of_hosts() {
+            // Its parts looked at nothing, and all of them are looked at once.
+            once(Level::Nominal(alpha))
+        } else if run.header.origin != Origin::Race {
             let looks = planned_looks(0, all as u32, alpha).ok();
-            let final_decision = match looks.filter(|_| options.replay_looks) {
-                Some(looks) => benchmark_state
-                    .scan(samples, all, &looks)
-                    .map(|scan| planned(scan, &looks, false)),
-                None => None,
-            };
-            let final_decision =
-                final_decision.unwrap_or_else(|| once(&benchmark_state, Level::Nominal(alpha)));
-            return (benchmark_state, final_decision);
-        }
-        let complete = benchmark_state.complete_replicates(samples);
-        let most = planned_at.max_replicates() as usize;
-        let scan = benchmark_state.scan(samples, complete, planned_at);
-        let ended_by_plan = !run.went_on(index, samples)
-            && scan
-                .as_ref()
-                .is_some_and(|scan| scan.at == complete && (scan.conclusive || scan.at == most));
-        let final_decision = match scan {
-            Some(scan) if ended_by_plan => planned(scan, planned_at, false),
-            _ if run.left_its_plan() => once(&benchmark_state, Level::Anytime(alpha)),
-            Some(scan) => planned(scan, planned_at, true),
-            // Cut by its budget before the first look: an interval, no verdict.
-            None => {
-                let budget_spent = !benchmark_state.candidates.is_empty();
-                FinalDecision {
-                    budget_spent,
-                    ..once(&benchmark_state, Level::Nominal(alpha))
-                }
+            let replayed = looks.filter(|_| options.replay_looks).and_then(|looks| {
+                let scan = benchmark_state.scan(samples, all, &looks)?;
+                Some(planned(scan, &looks, false))
+            });
+            replayed.unwrap_or_else(|| once(Level::Nominal(alpha)))
+        } else {
+            let complete = benchmark_state.complete_replicates(samples);
+            let most = planned_at.max_replicates() as usize;
+            let scan = benchmark_state.scan(samples, complete, planned_at);
+            let ended_by_plan = !run.went_on(index, samples)
+                && scan.as_ref().is_some_and(|scan| {
+                    scan.at == complete && (scan.conclusive || scan.at == most)
+                });
+            match scan {
+                Some(scan) if ended_by_plan => planned(scan, planned_at, false),
+                _ if run.left_its_plan() => once(Level::Anytime(alpha)),
+                Some(scan) => planned(scan, planned_at, true),
+                // Cut by its budget before the first look: an interval, no verdict.
+                None => FinalDecision {
+                    budget_spent: !benchmark_state.candidates.is_empty(),
+                    ..once(Level::Nominal(alpha))
+                },
             }
         };
         (benchmark_state, final_decision)
@@ -418,14 +392,8 @@ impl ControlComparison {
             }
             level => (level, final_decision.weight),
         };
-        let effect_estimate = estimate_over_hosts(
-            &effects,
-            raced.samples,
-            final_decision.used,
-            level,
-            formula_of(header, index),
-            plan.margin(index),
-        )?;
+        let effect_estimate =
+            estimate_over_hosts(&effects, raced.samples, final_decision.used, level)?;
         // Nobody is called different by what would not do for a verdict.
         let enough = effect_estimate.verdict.is_some();
         let p_value = effect_estimate.p_value.filter(|_| enough);

@@ -62,6 +62,8 @@ pub(crate) struct Effects {
     metric: Metric,
     candidate: ContenderId,
     tick: Option<f64>,
+    formula: Formula,
+    margin: f64,
     /// `None` where blocks are judged by their centre.
     pool: Option<Pool>,
     effects: Vec<f64>,
@@ -119,6 +121,8 @@ impl Effects {
             metric: metric.clone(),
             candidate,
             tick: tick(metric, header),
+            formula: formula_of(header, benchmark),
+            margin: plan.margin(benchmark),
             pool,
             effects: Vec::new(),
             sizes: Vec::new(),
@@ -149,9 +153,19 @@ impl Effects {
         self.candidate
     }
 
-    /// The direction in which the metric improves.
-    pub(crate) fn better(&self) -> Better {
-        self.metric.better()
+    /// The formula of their estimate.
+    pub(crate) fn formula(&self) -> Formula {
+        self.formula
+    }
+
+    /// The margin that they are judged by.
+    pub(crate) fn margin(&self) -> f64 {
+        self.margin
+    }
+
+    /// The verdict of an interval: more of a throughput is faster.
+    pub(crate) fn verdict_of(&self, ends: (f64, f64)) -> Verdict {
+        verdict_of(self.metric.better(), ends, self.margin)
     }
 
     /// Makes room for the effects of so many blocks. Of 50,000 that are there from the start lists
@@ -451,7 +465,6 @@ pub(crate) struct EffectEstimate {
     /// The two-sided level of the t interval that is as wide, for the figures that speak of the
     /// design.
     pub(crate) plain_level: f64,
-    pub(crate) formula: Formula,
     pub(crate) p_value: Option<f64>,
     /// `None` where only an estimate is allowed.
     pub(crate) verdict: Option<Verdict>,
@@ -527,7 +540,7 @@ const MANY_BLOCKS: u32 = 10;
 /// The formula for a benchmark: where its replicates have few blocks the one for those. A recording
 /// is judged by the plain formula, as specified for files of any origin, and told where that is too
 /// narrow.
-pub(crate) fn formula_of(header: &RunHeader, benchmark: usize) -> Formula {
+fn formula_of(header: &RunHeader, benchmark: usize) -> Formula {
     let plan = &header.plan;
     // A quantile has one effect in a replicate, of however many blocks.
     let one = plan.quantile(benchmark).is_some();
@@ -544,13 +557,11 @@ pub(crate) fn estimate_effect(
     samples: &Samples,
     replicates: usize,
     level: Level,
-    formula: Formula,
-    margin: f64,
 ) -> Option<EffectEstimate> {
     if effects.too_many_zeros(replicates) {
         return None;
     }
-    let floor = effects.floor(samples, replicates);
+    let (formula, floor) = (effects.formula, effects.floor(samples, replicates));
     let read = |clusters: &Clusters| {
         let pooled = pooled_huber(clusters, floor).ok()?;
         let (interval, p_value) = formula.read(&pooled, clusters.effects(), level);
@@ -558,7 +569,7 @@ pub(crate) fn estimate_effect(
             && (pooled.replicates == 1 || pooled.replicates >= MIN_REPLICATES_FOR_VERDICT);
         let verdict = interval
             .filter(|_| enough)
-            .map(|ends| verdict_of(effects.better(), ends, margin));
+            .map(|ends| effects.verdict_of(ends));
         Some((pooled, interval, p_value, verdict))
     };
     let all = effects.clusters(replicates);
@@ -589,7 +600,6 @@ pub(crate) fn estimate_effect(
         interval,
         asked: level,
         plain_level: formula.plain_level(&pooled, level),
-        formula,
         p_value,
         replicates,
         dropped,

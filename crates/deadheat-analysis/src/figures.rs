@@ -19,10 +19,8 @@ use deadheat_stats::{
 };
 
 use crate::effects::Effects;
-use crate::plots::Sorted;
-use crate::plots::{Material, Paired, Rival, plots};
-use crate::raced::Members;
-use crate::raced::{MOST_ZEROS, tick, zero_as};
+use crate::plots::{Material, Paired, Rival, Sorted, plots};
+use crate::raced::{MOST_ZEROS, Members, tick, zero_as};
 
 /// The judged metric of a benchmark.
 pub(crate) struct Figured<'a> {

@@ -7,14 +7,12 @@ use deadheat_model::{
 };
 use deadheat_stats::dist::f_upper_tail;
 use deadheat_stats::{
-    Clusters, PooledEstimate, clamped_components, clamped_variance, pooled_huber,
+    Clusters, Level, PooledEstimate, clamped_components, clamped_variance, pooled_huber,
 };
 
 use crate::decision::BenchmarkState;
-use crate::effects::Effects;
-use crate::effects::{EffectEstimate, estimate};
+use crate::effects::{EffectEstimate, Effects, estimate};
 use crate::raced::Raced;
-use deadheat_stats::Level;
 
 /// Fewer replicates of the own link than this have no interval.
 const FEWEST_OF_OWN_LINK: usize = 2;

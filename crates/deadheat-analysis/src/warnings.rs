@@ -7,14 +7,12 @@ use deadheat_model::{
 };
 use deadheat_stats::summary::mean;
 use deadheat_stats::{
-    KeepReason, MIN_BLOCKS, MIN_REPLICATES_FOR_VERDICT, is_bimodal, mean_of_replicate_locations,
-    tail_rate,
+    Formula, KeepReason, MIN_BLOCKS, MIN_REPLICATES_FOR_VERDICT, is_bimodal,
+    mean_of_replicate_locations, tail_rate,
 };
 
-use crate::effects::Effects;
-use crate::effects::{EffectEstimate, WithDropped};
+use crate::effects::{EffectEstimate, Effects, WithDropped};
 use crate::raced::Members;
-use deadheat_stats::Formula;
 
 /// Fewer ticks than this in a sample, and the clock shapes the result.
 pub(crate) const FEW_TICKS: f64 = 100.0;
@@ -88,8 +86,7 @@ pub(crate) fn about_the_estimate(
         });
     }
     let single = pooled.replicates == pooled.blocks && pooled.replicates > 1;
-    if single && effect_estimate.formula == Formula::Plain && pooled.replicates < FEW_SINGLE_BLOCKS
-    {
+    if single && effects.formula() == Formula::Plain && pooled.replicates < FEW_SINGLE_BLOCKS {
         warnings.push(Warning::SingleBlocks {
             replicates: pooled.replicates,
         });

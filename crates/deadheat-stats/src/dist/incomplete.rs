@@ -167,7 +167,9 @@ fn clamp_df(df: f64) -> f64 {
 /// The probability that χ² ≥ `chi_squared` with `df` degrees of freedom (DLMF 8.4). Degrees below 1
 /// count as 1, those beyond 2·10⁷ as that; a χ² that is negative or no number counts as 0.
 pub fn chi_squared_upper_tail(chi_squared: f64, df: f64) -> f64 {
-    gamma_upper(0.5 * clamp_df(df), 0.5 * chi_squared.max(0.0).min(f64::MAX))
+    // The larger of 0 and what is no number is 0.
+    let half = 0.5 * chi_squared.max(0.0);
+    gamma_upper(0.5 * clamp_df(df), half.min(0.5 * f64::MAX))
 }
 
 /// The regularized incomplete gamma function Q(a, x), for a ≥ ½ and x ≥ 0.
