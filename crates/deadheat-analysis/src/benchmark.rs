@@ -1,27 +1,24 @@
-//! The answer about one benchmark, before it pays for the others.
+//! The answer about one benchmark, before it pays for the others: the verdict of every candidate with
+//! all that stands beside it, among that every other metric on the same pairs.
 
 use deadheat_model::{
-    BlockDiagnostics, Comparison, ContenderId, LogRatio, Origin, Samples, Scope, Verdict,
+    BlockDiagnostics, Comparison, ContenderId, Estimate, LogRatio, Metric, Origin, RunHeader,
+    Samples, Scope, Verdict,
 };
-use deadheat_stats::{minimum_detectable_effect, replicates_to_settle, sign_flip_p};
+use deadheat_stats::{Level, minimum_detectable_effect, replicates_to_settle, sign_flip_p};
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::benchmark_state::BenchmarkState;
-use crate::decision::{ControlComparison, FinalDecision};
-use crate::effect_estimate::{EffectEstimate, estimate, excludes_zero, verdict};
-use crate::effects::Effects;
+use crate::decision::{BenchmarkState, ControlComparison, FinalDecision};
+use crate::effects::{EffectEstimate, Effects, estimate, excludes_zero};
 use crate::figures::Figured;
 use crate::hosts::{across_hosts, estimate_over_hosts};
-use crate::metrics::{metric_rows, on_the_same_pairs};
 use crate::placement::{Placement, spreads};
-use crate::raced::{Members, Options, Part, Raced, Typical, side};
+use crate::raced::{Members, Options, Part, Raced, Typical, metric_rows, side};
 #[cfg(feature = "recordings")]
 use crate::unpaired::unpaired;
-use crate::waiting;
-use crate::warm_up;
-use crate::warnings;
 use crate::warnings::Traces;
+use crate::{waiting, warm_up, warnings};
 
 /// Beyond so many replicates the sign-flip test says nothing new and its 9,999 draws take longer
 /// than everything else together.
@@ -88,8 +85,6 @@ impl Recorded<'_> {
                     self.samples,
                     judged.replicates,
                     judged.asked,
-                    self.state.formula,
-                    self.state.margin,
                 )
             });
         share.kept = kept.as_ref().map(estimate);
@@ -253,8 +248,7 @@ fn answer(raced: &Raced<'_>, options: Options, recorded: Option<Recorded<'_>>) -
             comparison.p_looks = final_decision.p_looks[place];
             let alpha = comparison.alpha / candidates.len().max(1) as f64;
             let seen = recorded.as_ref().map_or(samples, |r| r.samples);
-            comparison.hosts =
-                across_hosts(effects, seen, effect_estimate, alpha, comparison.margin);
+            comparison.hosts = across_hosts(effects, seen, effect_estimate, alpha);
             if comparison.hosts.is_none() {
                 comparison.p_sign_flip = confirm(effects, effect_estimate, plan.seed);
             } else {
@@ -306,7 +300,7 @@ fn answer(raced: &Raced<'_>, options: Options, recorded: Option<Recorded<'_>>) -
             header,
             index,
             final_decision.used,
-            final_decision.anytime,
+            matches!(final_decision.level, Level::Anytime(_)),
             final_decision.budget_spent,
         ));
         warnings.extend(warm_up::doubt(benchmark, samples, id, margin));
@@ -333,9 +327,9 @@ fn fill_in(comparison: &mut Comparison, effect_estimate: &EffectEstimate) {
     comparison.dropped_blocks = effect_estimate.dropped;
     let with_dropped = effect_estimate.with_dropped;
     comparison.effect_with_dropped = with_dropped.map(|all| LogRatio(all.theta));
-    comparison.provisional = pooled.replicates == 1 && effect_estimate.call.is_some();
+    comparison.provisional = pooled.replicates == 1 && effect_estimate.verdict.is_some();
     comparison.excludes_zero = excludes_zero(effect_estimate.interval);
-    comparison.verdict = effect_estimate.call.map(verdict);
+    comparison.verdict = effect_estimate.verdict;
     if pooled.replicates < 2 || pooled.se <= 0.0 {
         return;
     }
@@ -361,4 +355,47 @@ fn confirm(effects: &Effects, effect_estimate: &EffectEstimate, seed: u64) -> Op
         return None;
     }
     sign_flip_p(&clusters, &mut Xoshiro256PlusPlus::seed_from_u64(seed))
+}
+
+/// The estimate of a metric on the same replicates as the judged one, and the verdict had this one
+/// been judged.
+fn on_the_same_pairs(
+    header: &RunHeader,
+    samples: &Samples,
+    (benchmark, candidate): (usize, ContenderId),
+    metric: &Metric,
+    judged: &EffectEstimate,
+) -> Option<(Estimate, Option<Verdict>)> {
+    if metric == header.plan.judged(benchmark) {
+        return Some((estimate(judged), judged.verdict));
+    }
+    // Nothing was ever counted, and of zeros no ratio can be formed.
+    if samples.column(metric)?.iter().all(|value| *value <= 0.0) {
+        return None;
+    }
+    let mut effects = Effects::new(metric, candidate, header, benchmark);
+    effects.extend(samples);
+    let effect_estimate = estimate_over_hosts(&effects, samples, judged.replicates, judged.asked)?;
+    let estimate = of_the_table(&effect_estimate, &effects, samples);
+    // Where no interval is shown, none decides.
+    let verdict = estimate.interval.and(effect_estimate.verdict);
+    Some((estimate, verdict))
+}
+
+/// The estimate of a metric that is only shown. When all blocks agree to the count, an interval of
+/// half a tick says more about the counter's unit than about the contenders: 2 context switches
+/// against 2 would read ±50 %.
+fn of_the_table(
+    effect_estimate: &EffectEstimate,
+    effects: &Effects,
+    samples: &Samples,
+) -> Estimate {
+    let mut estimate = estimate(effect_estimate);
+    let coarse = effects
+        .ticks_per_sample(samples, effect_estimate.replicates)
+        .is_some_and(|ticks| ticks < warnings::FEW_TICKS);
+    if effect_estimate.pooled.timer_limited && coarse {
+        estimate.interval = None;
+    }
+    estimate
 }

@@ -1,19 +1,230 @@
-//! Which rule judges a benchmark, what came of it, and its control: the baseline against its second
-//! copy.
+//! From the effects of a benchmark to what was decided of it: the looks taken at them, which rule
+//! judges it, what came of that; and its control, the baseline against its second copy.
 //!
 //! A control is judged where the race of its benchmark ended, as a candidate would be, and has no
 //! say in when that is. What that look spends it pays for, since the end depends on a baseline that
 //! both have in common.
+//!
+//! What is computed from many races, levels of commits or the probability of a culprit, takes the
+//! effects with their errors instead ([`measured_effects`]).
 
-use deadheat_model::{Comparison, Control, LookEstimate, Looks, Origin, Run, Samples, Warning};
-use deadheat_stats::{adjusted_p, holm};
+use deadheat_model::{
+    Comparison, Control, Estimate, LogRatio, LookEstimate, Looks, MeasuredEffect, Origin, Run,
+    RunHeader, Samples, Verdict, Warning,
+};
+use deadheat_stats::dist::t_critical;
+use deadheat_stats::{Level, adjusted_p, holm};
 
-use crate::benchmark_state::{BenchmarkState, LookTaken, Scan};
-use crate::effect_estimate::{EffectEstimate, Formula, Level, estimate, excludes_zero};
-use crate::effects::Effects;
+use crate::effects::{EffectEstimate, Effects, estimate, excludes_zero};
 use crate::hosts::estimate_over_hosts;
 use crate::looks::planned_looks;
 use crate::raced::{Options, Raced};
+use crate::waiting;
+
+/// Everything a rule must know of a run to judge one of its benchmarks.
+#[derive(Clone, Debug)]
+pub(crate) struct BenchmarkState {
+    /// One series per candidate.
+    pub(crate) candidates: Vec<Effects>,
+    pub(crate) blocks_per_replicate: usize,
+    /// The same without the time spent waiting for a core, where the plan may take it out.
+    waiting_out: Option<WaitingOut>,
+    /// Comparisons at whose level "slower" has to hold before it ends the race.
+    family: f64,
+}
+
+/// The judged metric without the time spent waiting for a core.
+#[derive(Clone, Debug)]
+struct WaitingOut {
+    samples: Samples,
+    candidates: Vec<Effects>,
+}
+
+impl BenchmarkState {
+    pub(crate) fn new(header: &RunHeader, benchmark: usize) -> Self {
+        let plan = &header.plan;
+        let judged = plan.judged(benchmark);
+        let candidates: Vec<Effects> = plan.benchmarks[benchmark]
+            .candidates()
+            .map(|id| Effects::new(judged, id, header, benchmark).with_diagnostics())
+            .collect();
+        let waiting_out = waiting::may_be_taken_out(header, benchmark).then(|| WaitingOut {
+            samples: Samples::new(vec![judged.clone()]),
+            candidates: candidates.clone(),
+        });
+        Self {
+            candidates,
+            blocks_per_replicate: plan.blocks_per_replicate(benchmark) as usize,
+            waiting_out,
+            family: f64::from(plan.benchmarks[benchmark].family.max(1)),
+        }
+    }
+
+    pub(crate) fn extend(&mut self, samples: &Samples) {
+        for effects in &mut self.candidates {
+            effects.extend(samples);
+        }
+        if let Some(out) = &mut self.waiting_out {
+            waiting::extend_without(&mut out.samples, samples);
+            for effects in &mut out.candidates {
+                effects.extend(&out.samples);
+            }
+        }
+    }
+
+    /// The samples of all contenders that were seen after so many replicates.
+    pub(crate) fn samples_seen(&self, samples: &Samples, replicates: usize) -> usize {
+        match self.candidates.first() {
+            Some(effects) => effects.samples_seen(replicates),
+            None => samples.samples().len(),
+        }
+    }
+
+    /// The effects that so many replicates are judged by, and the samples that they were made of,
+    /// of which only the judged metric is certain to be there.
+    pub(crate) fn judged<'a>(
+        &'a self,
+        samples: &'a Samples,
+        replicates: usize,
+    ) -> (&'a [Effects], &'a Samples) {
+        match &self.waiting_out {
+            Some(out) if waiting::is_taken_out(samples, self.samples_seen(samples, replicates)) => {
+                (&out.candidates, &out.samples)
+            }
+            _ => (&self.candidates, samples),
+        }
+    }
+
+    /// Returns true for a run merged of the parts of several hosts.
+    fn is_of_hosts(&self) -> bool {
+        let mut candidates = self.candidates.iter();
+        candidates.any(|effects| effects.machines().is_some())
+    }
+
+    /// Complete replicates of a race.
+    pub(crate) fn complete_replicates(&self, samples: &Samples) -> usize {
+        samples.blocks().len() / self.blocks_per_replicate
+    }
+
+    /// Judges every candidate after so many replicates.
+    ///
+    /// With k candidates each interval is held at a k-th of the level, so that all of them hold
+    /// together. (Holm's step-down, which the adjusted p-values use, protects the decision "not
+    /// zero" but not an interval, and "equivalent" is read from the interval.)
+    pub(crate) fn estimate_effects(
+        &self,
+        samples: &Samples,
+        replicates: usize,
+        level: Level,
+    ) -> Vec<Option<EffectEstimate>> {
+        let level = level.shared_by(self.candidates.len());
+        let (candidates, samples) = self.judged(samples, replicates);
+        candidates
+            .iter()
+            .map(|effects| estimate_over_hosts(effects, samples, replicates, level))
+            .collect()
+    }
+
+    /// Returns true if a look of this level ends the race: every candidate can be called, and a
+    /// "slower" holds at the level of its family. Until then the race goes on, and what counts is
+    /// its last look. The intervals of all looks hold the truth together, so the promise of the
+    /// verdict is the same at a later one.
+    pub(crate) fn settled(&self, estimates: &[Option<EffectEstimate>], level: f64) -> bool {
+        let slower = |one: &&EffectEstimate| one.verdict == Some(Verdict::Slower);
+        let held = |one: &EffectEstimate| one.p_value.is_none_or(|p| p <= level / self.family);
+        let mut slower = estimates.iter().flatten().filter(slower);
+        all_conclusive(estimates) && (self.family <= 1.0 || slower.all(held))
+    }
+
+    /// The looks as they would have been taken, judged one by one, up to and including the one that
+    /// ends the race.
+    pub(crate) fn looks<'a>(
+        &'a self,
+        samples: &'a Samples,
+        replicates: usize,
+        looks: &'a Looks,
+    ) -> impl Iterator<Item = (usize, Vec<Option<EffectEstimate>>)> + 'a {
+        let mut over = false;
+        let planned = looks.at.iter().zip(&looks.levels);
+        planned.map_while(move |(at, level)| {
+            let at = *at as usize;
+            if over || at > replicates {
+                return None;
+            }
+            let effect_estimates = self.estimate_effects(samples, at, Level::Nominal(*level));
+            over = self.settled(&effect_estimates, *level);
+            Some((at, effect_estimates))
+        })
+    }
+
+    /// The outcome of the looks; `None` when not even the first was reached.
+    pub(crate) fn scan(&self, samples: &Samples, replicates: usize, looks: &Looks) -> Option<Scan> {
+        let mut scan: Option<Scan> = None;
+        for (at, effect_estimates) in self.looks(samples, replicates, looks) {
+            let scan = scan.get_or_insert_with(|| Scan {
+                at,
+                conclusive: false,
+                effect_estimates: Vec::new(),
+                p_values: vec![Vec::new(); effect_estimates.len()],
+                looks: Vec::new(),
+            });
+            for (list, effect_estimate) in scan.p_values.iter_mut().zip(&effect_estimates) {
+                // A look without a p-value is no evidence.
+                list.push(
+                    effect_estimate
+                        .as_ref()
+                        .and_then(|j| j.p_value)
+                        .unwrap_or(1.0),
+                );
+            }
+            scan.conclusive = self.settled(&effect_estimates, looks.levels[scan.looks.len()]);
+            scan.looks.push(LookTaken::of(at, &effect_estimates));
+            scan.at = at;
+            scan.effect_estimates = effect_estimates;
+        }
+        scan
+    }
+}
+
+/// The look a race ended with.
+#[derive(Clone, Debug)]
+pub(crate) struct Scan {
+    /// Replicates at that look.
+    pub(crate) at: usize,
+    pub(crate) conclusive: bool,
+    /// One per candidate.
+    pub(crate) effect_estimates: Vec<Option<EffectEstimate>>,
+    /// Per candidate, the p-values of all looks taken.
+    pub(crate) p_values: Vec<Vec<f64>>,
+    /// All looks taken, this one included.
+    pub(crate) looks: Vec<LookTaken>,
+}
+
+pub(crate) fn all_conclusive(effect_estimates: &[Option<EffectEstimate>]) -> bool {
+    !effect_estimates.is_empty()
+        && effect_estimates
+            .iter()
+            .all(|j| j.as_ref().is_some_and(EffectEstimate::conclusive))
+}
+
+/// A planned look that a race took, judged again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LookTaken {
+    /// Replicates looked at.
+    pub replicates: usize,
+    /// One per candidate; `None` when there was nothing to form an effect from.
+    pub estimates: Vec<Option<Estimate>>,
+}
+
+impl LookTaken {
+    pub(crate) fn of(replicates: usize, effect_estimates: &[Option<EffectEstimate>]) -> Self {
+        let estimates = effect_estimates.iter().map(|j| j.as_ref().map(estimate));
+        LookTaken {
+            replicates,
+            estimates: estimates.collect(),
+        }
+    }
+}
 
 /// By which rule a benchmark is judged, and what came of it.
 pub(crate) struct FinalDecision {
@@ -27,7 +238,6 @@ pub(crate) struct FinalDecision {
     pub(crate) level: Level,
     /// The share of α that the look spends which ended the race; 1 where no other was possible.
     pub(crate) weight: f64,
-    pub(crate) anytime: bool,
     /// The budget ran out before the race was decided.
     pub(crate) budget_spent: bool,
     /// Replicates looked at.
@@ -52,21 +262,18 @@ impl FinalDecision {
             Some(effects) => effects.replicates(),
             None => replicates(samples),
         };
-        let recording = run.header.origin != Origin::Race;
-        let once = |benchmark_state: &BenchmarkState, level| {
+        let once = |level| {
             let effect_estimates = benchmark_state.estimate_effects(samples, all, level);
             let p_values: Vec<Option<f64>> = effect_estimates
                 .iter()
                 .map(|j| j.as_ref()?.p_value)
                 .collect();
-            let anytime = matches!(level, Level::Anytime(_));
             FinalDecision {
                 effect_estimates,
                 p_looks: p_values.clone(),
                 p_values,
                 level,
                 weight: 1.0,
-                anytime,
                 budget_spent: false,
                 used: all,
                 looks: Vec::new(),
@@ -91,54 +298,43 @@ impl FinalDecision {
                 p_looks,
                 level: Level::Nominal(looks.levels[last]),
                 weight: weights[last],
-                anytime: false,
                 budget_spent,
                 used: scan.at,
                 looks: scan.looks,
             }
         };
-        // Its parts looked at nothing, and all of them are looked at once.
-        if benchmark_state.is_of_hosts() {
-            let final_decision = once(&benchmark_state, Level::Nominal(alpha));
-            return (benchmark_state, final_decision);
-        }
-        if recording {
+        let final_decision = if benchmark_state.is_of_hosts() {
+            // Its parts looked at nothing, and all of them are looked at once.
+            once(Level::Nominal(alpha))
+        } else if run.header.origin != Origin::Race {
             let looks = planned_looks(0, all as u32, alpha).ok();
-            let final_decision = match looks.filter(|_| options.replay_looks) {
-                Some(looks) => benchmark_state
-                    .scan(samples, all, &looks)
-                    .map(|scan| planned(scan, &looks, false)),
-                None => None,
-            };
-            let final_decision =
-                final_decision.unwrap_or_else(|| once(&benchmark_state, Level::Nominal(alpha)));
-            return (benchmark_state, final_decision);
-        }
-        let complete = benchmark_state.complete_replicates(samples);
-        let most = planned_at.max_replicates() as usize;
-        let scan = benchmark_state.scan(samples, complete, planned_at);
-        let ended_by_plan = !run.went_on(index, samples)
-            && scan
-                .as_ref()
-                .is_some_and(|scan| scan.at == complete && (scan.conclusive || scan.at == most));
-        let final_decision = match scan {
-            Some(scan) if ended_by_plan => planned(scan, planned_at, false),
-            _ if run.left_its_plan() => once(&benchmark_state, Level::Anytime(alpha)),
-            Some(scan) => planned(scan, planned_at, true),
-            // Cut by its budget before the first look: an interval, no verdict.
-            None => {
-                let budget_spent = !benchmark_state.candidates.is_empty();
-                FinalDecision {
-                    budget_spent,
-                    ..once(&benchmark_state, Level::Nominal(alpha))
-                }
+            let replayed = looks.filter(|_| options.replay_looks).and_then(|looks| {
+                let scan = benchmark_state.scan(samples, all, &looks)?;
+                Some(planned(scan, &looks, false))
+            });
+            replayed.unwrap_or_else(|| once(Level::Nominal(alpha)))
+        } else {
+            let complete = benchmark_state.complete_replicates(samples);
+            let most = planned_at.max_replicates() as usize;
+            let scan = benchmark_state.scan(samples, complete, planned_at);
+            let ended_by_plan = !run.went_on(index, samples)
+                && scan.as_ref().is_some_and(|scan| {
+                    scan.at == complete && (scan.conclusive || scan.at == most)
+                });
+            match scan {
+                Some(scan) if ended_by_plan => planned(scan, planned_at, false),
+                _ if run.left_its_plan() => once(Level::Anytime(alpha)),
+                Some(scan) => planned(scan, planned_at, true),
+                // Cut by its budget before the first look: an interval, no verdict.
+                None => FinalDecision {
+                    budget_spent: !benchmark_state.candidates.is_empty(),
+                    ..once(Level::Nominal(alpha))
+                },
             }
         };
         (benchmark_state, final_decision)
     }
-}
 
-impl FinalDecision {
     /// The estimate of one candidate at every planned look that gave one.
     pub(crate) fn looks_at(&self, candidate: usize) -> Vec<LookEstimate> {
         let estimate = |look: &LookTaken| {
@@ -196,16 +392,10 @@ impl ControlComparison {
             }
             level => (level, final_decision.weight),
         };
-        let effect_estimate = estimate_over_hosts(
-            &effects,
-            raced.samples,
-            final_decision.used,
-            level,
-            Formula::of(header, index),
-            plan.margin(index),
-        )?;
+        let effect_estimate =
+            estimate_over_hosts(&effects, raced.samples, final_decision.used, level)?;
         // Nobody is called different by what would not do for a verdict.
-        let enough = effect_estimate.call.is_some();
+        let enough = effect_estimate.verdict.is_some();
         let p_value = effect_estimate.p_value.filter(|_| enough);
         Some(Self {
             p_value: p_value.map(|p| (p / weight).min(1.0)),
@@ -269,4 +459,64 @@ pub(crate) fn mark_separated_controls(
         comparison.provisional |= comparison.verdict.is_some();
         comparison.warnings.insert(0, warning.clone());
     }
+}
+
+/// The two-sided level at which an interval is turned into an error; guards widen intervals at the
+/// levels that verdicts are read at.
+const LEVEL: f64 = 0.05;
+
+/// The effect of every candidate of every benchmark, over all complete replicates, in the order of
+/// the plan. What has no error is left out: a single replicate, times of zero.
+///
+/// The verdict may rest on fewer replicates, those at the look that ended the race.
+pub fn measured_effects(run: &Run) -> Vec<MeasuredEffect> {
+    let plan = &run.header.plan;
+    let mut all = Vec::new();
+    for (index, samples) in run.benchmarks.iter().enumerate() {
+        if plan.benchmarks[index].own_link.is_some() {
+            continue;
+        }
+        let mut state = BenchmarkState::new(&run.header, index);
+        state.extend(samples);
+        let replicates = state.candidates.first().map_or(0, |one| one.replicates());
+        all.extend(measured(&state, samples, (index, replicates)));
+    }
+    all
+}
+
+/// The effects of one benchmark after so many replicates.
+pub(crate) fn measured(
+    state: &BenchmarkState,
+    samples: &Samples,
+    (benchmark, replicates): (usize, usize),
+) -> Vec<MeasuredEffect> {
+    let estimates = state.estimate_effects(samples, replicates, Level::Nominal(LEVEL));
+    let numbered = estimates.iter().enumerate();
+    numbered
+        .filter_map(|(candidate, estimate)| of_estimate(estimate.as_ref()?, benchmark, candidate))
+        .collect()
+}
+
+/// The error is that of the t interval that is as wide as the one of the estimate, whatever widened
+/// that: few blocks in a replicate, a guard, or the step of the clock.
+fn of_estimate(
+    estimate: &EffectEstimate,
+    benchmark: usize,
+    candidate: usize,
+) -> Option<MeasuredEffect> {
+    let pooled = &estimate.pooled;
+    let (low, high) = estimate.interval?;
+    if pooled.replicates < 2 || pooled.df < 1.0 {
+        return None;
+    }
+    let half = 0.5 * (high - low);
+    let se = half / t_critical(1.0 - estimate.confidence(), pooled.df);
+    (se.is_finite() && se > 0.0).then_some(MeasuredEffect {
+        benchmark,
+        candidate,
+        effect: LogRatio(pooled.theta),
+        se,
+        df: pooled.df,
+        replicates: pooled.replicates,
+    })
 }

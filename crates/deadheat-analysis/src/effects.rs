@@ -1,83 +1,17 @@
-//! Samples → one effect per block, or per replicate where a quantile is judged.
+//! Samples → one effect per block, or per replicate where a quantile is judged; and what the effects
+//! of one candidate in one metric say at one moment: their location, its interval, and the verdict.
 
-use deadheat_model::{Better, ContenderId, Metric, RunHeader, Sample, Samples};
+use deadheat_model::{
+    Better, ContenderId, Estimate, LogRatio, Metric, Origin, RunHeader, Sample, Samples, Verdict,
+};
 use deadheat_stats::summary::{median_in_place, quantile_in_place};
-use deadheat_stats::{BlockFlags, Clusters, Diagnostics, Floor, Order, block_effect, diagnostics};
+use deadheat_stats::{
+    BlockFlags, Call, Clusters, Diagnostics, Dropping, Floor, Formula, KeepReason, Level,
+    MIN_BLOCKS, MIN_REPLICATES_FOR_VERDICT, Order, PooledEstimate, block_effect, call, diagnostics,
+    keep_or_drop, pooled_huber,
+};
 
-use crate::machines::Machines;
-
-/// More zeros than this among the values, and ratios are refused.
-pub(crate) const MOST_ZEROS: f64 = 0.01;
-
-/// The smallest step in which a metric is counted, in its own unit; `None` when that is not known.
-pub(crate) fn tick(metric: &Metric, header: &RunHeader) -> Option<f64> {
-    // What other tools saved are values per iteration: by what step they were counted is lost.
-    // Files have many benchmarks, so one is asked for all.
-    if header
-        .plan
-        .benchmarks
-        .first()
-        .is_some_and(|one| one.saved.is_some())
-    {
-        return None;
-    }
-    match metric {
-        Metric::Wall => header.tick_ns,
-        // A thread reads its own clock, which counts nanoseconds; so does Google Benchmark.
-        Metric::Cpu
-            if header
-                .plan
-                .benchmarks
-                .iter()
-                .any(|benchmark| benchmark.calls_functions() || benchmark.keeps_order()) =>
-        {
-            Some(1.0)
-        }
-        // The kernel reports CPU time of processes in microseconds.
-        Metric::Cpu | Metric::User | Metric::System => Some(1000.0),
-        Metric::PeakRss => Some(4096.0),
-        Metric::Custom(_) | Metric::Foreign(_) => None,
-        _ => Some(1.0),
-    }
-}
-
-/// The value that a zero counts as: half a tick. Where the tick is unknown, the smallest value
-/// above zero is the best evidence of it.
-pub(crate) fn zero_as(column: &[f64], tick: Option<f64>) -> f64 {
-    let half_tick = 0.5
-        * tick.unwrap_or_else(|| {
-            let above_zero = column.iter().copied().filter(|v| *v > 0.0);
-            above_zero.fold(f64::INFINITY, f64::min)
-        });
-    // Half of the smallest number there is would be zero again.
-    if half_tick.is_finite() {
-        half_tick.max(f64::from_bits(1))
-    } else {
-        1.0
-    }
-}
-
-/// The number of ticks a typical sample of the baseline and this candidate lasts; `None` without
-/// samples, or when it lasts none.
-pub(crate) fn ticks_per_sample(
-    tick: f64,
-    values: &[f64],
-    slots: &[Sample],
-    candidate: ContenderId,
-) -> Option<f64> {
-    let mut values = values.to_vec();
-    if slots.iter().any(|s| s.contender.0 > 1) {
-        let mut slots = slots.iter();
-        values.retain(|_| {
-            slots
-                .next()
-                .is_some_and(|s| s.contender == ContenderId::BASELINE || s.contender == candidate)
-        });
-    }
-    let median = median_in_place(&mut values)?;
-    let ticks = median / tick;
-    (median > 0.0 && ticks.is_finite()).then_some(ticks)
-}
+use crate::raced::{MOST_ZEROS, Machines, tick, ticks_per_sample, zero_as};
 
 /// The samples seen by the end of a block. A look is judged by this and not by what came after it:
 /// judged again later, it must say the same.
@@ -128,6 +62,8 @@ pub(crate) struct Effects {
     metric: Metric,
     candidate: ContenderId,
     tick: Option<f64>,
+    formula: Formula,
+    margin: f64,
     /// `None` where blocks are judged by their centre.
     pool: Option<Pool>,
     effects: Vec<f64>,
@@ -185,6 +121,8 @@ impl Effects {
             metric: metric.clone(),
             candidate,
             tick: tick(metric, header),
+            formula: formula_of(header, benchmark),
+            margin: plan.margin(benchmark),
             pool,
             effects: Vec::new(),
             sizes: Vec::new(),
@@ -215,9 +153,19 @@ impl Effects {
         self.candidate
     }
 
-    /// The direction in which the metric improves.
-    pub(crate) fn better(&self) -> Better {
-        self.metric.better()
+    /// The formula of their estimate.
+    pub(crate) fn formula(&self) -> Formula {
+        self.formula
+    }
+
+    /// The margin that they are judged by.
+    pub(crate) fn margin(&self) -> f64 {
+        self.margin
+    }
+
+    /// The verdict of an interval: more of a throughput is faster.
+    pub(crate) fn verdict_of(&self, ends: (f64, f64)) -> Verdict {
+        verdict_of(self.metric.better(), ends, self.margin)
     }
 
     /// Makes room for the effects of so many blocks. Of 50,000 that are there from the start lists
@@ -504,5 +452,205 @@ fn order(slots: &[Sample], candidate: ContenderId) -> Option<Order> {
         Some(Order::Baab)
     } else {
         None
+    }
+}
+
+/// The estimate from the data at one moment.
+#[derive(Clone, Debug)]
+pub(crate) struct EffectEstimate {
+    pub(crate) pooled: PooledEstimate,
+    pub(crate) interval: Option<(f64, f64)>,
+    /// The level that was asked for.
+    pub(crate) asked: Level,
+    /// The two-sided level of the t interval that is as wide, for the figures that speak of the
+    /// design.
+    pub(crate) plain_level: f64,
+    pub(crate) p_value: Option<f64>,
+    /// `None` where only an estimate is allowed.
+    pub(crate) verdict: Option<Verdict>,
+    /// Replicates looked at, before any block was dropped.
+    pub(crate) replicates: usize,
+    pub(crate) dropped: usize,
+    /// The answer with the dropped blocks.
+    pub(crate) with_dropped: Option<WithDropped>,
+    pub(crate) kept_because: Option<KeepReason>,
+}
+
+/// The answer had the dropped blocks been kept.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct WithDropped {
+    /// θ̂ of all blocks.
+    pub(crate) theta: f64,
+    /// `None` where only an estimate is allowed.
+    pub(crate) verdict: Option<Verdict>,
+}
+
+impl EffectEstimate {
+    /// The confidence of the interval.
+    pub(crate) fn confidence(&self) -> f64 {
+        1.0 - self.asked.stated()
+    }
+
+    /// Returns true if the race can be called.
+    pub(crate) fn conclusive(&self) -> bool {
+        self.verdict
+            .is_some_and(|verdict| verdict != Verdict::Inconclusive)
+    }
+}
+
+/// The estimate in the words of the model.
+pub(crate) fn estimate(effect_estimate: &EffectEstimate) -> Estimate {
+    Estimate {
+        effect: LogRatio(effect_estimate.pooled.theta),
+        interval: effect_estimate
+            .interval
+            .map(|(low, high)| deadheat_model::Interval {
+                low: LogRatio(low),
+                high: LogRatio(high),
+                confidence: effect_estimate.confidence(),
+            }),
+        p_value: effect_estimate.p_value,
+        replicates: effect_estimate.pooled.replicates,
+        blocks: effect_estimate.pooled.blocks,
+    }
+}
+
+/// Returns true if 0 lies outside the interval.
+pub(crate) fn excludes_zero(interval: Option<(f64, f64)>) -> bool {
+    interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
+}
+
+/// The verdict of an interval in a metric that improves this way: more of a throughput is faster.
+pub(crate) fn verdict_of(better: Better, (low, high): (f64, f64), margin: f64) -> Verdict {
+    let call = match better {
+        Better::More => call((-high, -low), margin),
+        Better::Less | Better::Unknown => call((low, high), margin),
+    };
+    match call {
+        Call::Equivalent => Verdict::Equivalent,
+        Call::Faster => Verdict::Faster,
+        Call::Slower => Verdict::Slower,
+        Call::Undecided => Verdict::Inconclusive,
+    }
+}
+
+/// From so many blocks in a replicate on the plain formula is right.
+const MANY_BLOCKS: u32 = 10;
+
+/// The formula for a benchmark: where its replicates have few blocks the one for those. A recording
+/// is judged by the plain formula, as specified for files of any origin, and told where that is too
+/// narrow.
+fn formula_of(header: &RunHeader, benchmark: usize) -> Formula {
+    let plan = &header.plan;
+    // A quantile has one effect in a replicate, of however many blocks.
+    let one = plan.quantile(benchmark).is_some();
+    let few = one || plan.blocks_per_replicate(benchmark) < MANY_BLOCKS;
+    match header.origin {
+        Origin::Race if few => Formula::FewBlocks,
+        _ => Formula::Plain,
+    }
+}
+
+/// Judges the first `replicates` replicates. `None` when there is nothing to form an effect from.
+pub(crate) fn estimate_effect(
+    effects: &Effects,
+    samples: &Samples,
+    replicates: usize,
+    level: Level,
+) -> Option<EffectEstimate> {
+    if effects.too_many_zeros(replicates) {
+        return None;
+    }
+    let (formula, floor) = (effects.formula, effects.floor(samples, replicates));
+    let read = |clusters: &Clusters| {
+        let pooled = pooled_huber(clusters, floor).ok()?;
+        let (interval, p_value) = formula.read(&pooled, clusters.effects(), level);
+        let enough = pooled.blocks >= MIN_BLOCKS
+            && (pooled.replicates == 1 || pooled.replicates >= MIN_REPLICATES_FOR_VERDICT);
+        let verdict = interval
+            .filter(|_| enough)
+            .map(|ends| effects.verdict_of(ends));
+        Some((pooled, interval, p_value, verdict))
+    };
+    let all = effects.clusters(replicates);
+    let dropping = effects
+        .flags(replicates)
+        .map_or(Dropping::None, keep_or_drop);
+    let (mut dropped, mut with_dropped, mut kept_because) = (0, None, None);
+    let (kept, sizes);
+    let judged = match dropping {
+        Dropping::None => all,
+        Dropping::KeepAll(reason) => {
+            kept_because = Some(reason);
+            all
+        }
+        Dropping::Drop(gone) => {
+            dropped = gone.len();
+            with_dropped = read(&all).map(|(pooled, _, _, verdict)| WithDropped {
+                theta: pooled.theta,
+                verdict,
+            });
+            (kept, sizes) = without(all.effects(), effects.sizes(replicates), &gone);
+            Clusters::new(&kept, &sizes).ok()?
+        }
+    };
+    let (pooled, interval, p_value, verdict) = read(&judged)?;
+    Some(EffectEstimate {
+        verdict,
+        interval,
+        asked: level,
+        plain_level: formula.plain_level(&pooled, level),
+        p_value,
+        replicates,
+        dropped,
+        with_dropped,
+        kept_because,
+        pooled,
+    })
+}
+
+/// Effects and sizes without some blocks (ascending indices); replicates that lose all of theirs go
+/// too.
+fn without(effects: &[f64], sizes: &[usize], gone: &[usize]) -> (Vec<f64>, Vec<usize>) {
+    let mut kept = Vec::with_capacity(effects.len());
+    let mut kept_sizes = Vec::with_capacity(sizes.len());
+    let mut gone = gone.iter().copied().peekable();
+    let mut block = 0;
+    for size in sizes {
+        let before = kept.len();
+        for _ in 0..*size {
+            if gone.next_if_eq(&block).is_none() {
+                kept.push(effects[block]);
+            }
+            block += 1;
+        }
+        if kept.len() > before {
+            kept_sizes.push(kept.len() - before);
+        }
+    }
+    (kept, kept_sizes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dropped_blocks_leave_their_replicate_or_take_it_along() {
+        let (kept, sizes) = without(&[1.0, 2.0, 3.0, 4.0, 5.0], &[2, 1, 2], &[1, 2]);
+        assert_eq!(kept, [1.0, 4.0, 5.0]);
+        assert_eq!(sizes, [1, 2]);
+    }
+
+    #[test]
+    fn more_of_what_is_better_the_more_there_is_is_faster() {
+        let (above, inside) = ((0.05, 0.07), (-0.001, 0.002));
+        let verdict = |better, ends| verdict_of(better, ends, 0.01);
+        assert_eq!(verdict(Better::Less, above), Verdict::Slower);
+        assert_eq!(verdict(Better::Unknown, above), Verdict::Slower);
+        assert_eq!(verdict(Better::More, above), Verdict::Faster);
+        assert_eq!(verdict(Better::More, (-0.07, -0.05)), Verdict::Slower);
+        assert_eq!(verdict(Better::More, inside), Verdict::Equivalent);
+        assert_eq!(verdict(Better::Less, inside), Verdict::Equivalent);
     }
 }

@@ -18,10 +18,9 @@ use deadheat_stats::{
     welch_of,
 };
 
-use crate::distribution::Sorted;
-use crate::effects::{Effects, MOST_ZEROS, tick, zero_as};
-use crate::plots::{Material, Paired, Rival, plots};
-use crate::raced::Members;
+use crate::effects::Effects;
+use crate::plots::{Material, Paired, Rival, Sorted, plots};
+use crate::raced::{MOST_ZEROS, Members, tick, zero_as};
 
 /// The judged metric of a benchmark.
 pub(crate) struct Figured<'a> {

@@ -15,20 +15,17 @@ use std::collections::HashMap;
 
 use deadheat_model::{
     AcrossHosts, Conditions, Control, Estimate, Host, HostKind, HostRow, Interval, LogRatio,
-    Samples,
+    Samples, Verdict,
 };
 use deadheat_stats::dist::{t_critical, t_two_sided_p};
 use deadheat_stats::{
-    BlockFlags, Call, Clusters, DEFAULT_G, Dropping, Floor, HostEffect, MIN_BLOCKS,
+    BlockFlags, Clusters, DEFAULT_G, Dropping, Floor, Formula, HostEffect, Level, MIN_BLOCKS,
     MIN_REPLICATES_FOR_VERDICT, MeanOfHosts, PooledEstimate, critical_t, e_value, heterogeneity,
     keep_or_drop, pooled_huber, replicates_to_settle,
 };
 
-use crate::effect_estimate::{
-    EffectEstimate, Formula, Level, WithDropped, call_of, estimate_effect,
-};
-use crate::effects::Effects;
-use crate::machines::Machines;
+use crate::effects::{EffectEstimate, Effects, WithDropped, estimate_effect};
+use crate::raced::Machines;
 
 /// Hosts from which on a verdict speaks of hosts like these.
 const HOSTS_LIKE_THESE: usize = 6;
@@ -37,19 +34,20 @@ const HOSTS_LIKE_THESE: usize = 6;
 struct OfMachine {
     machine: usize,
     pooled: PooledEstimate,
+    formula: Formula,
 }
 
 impl OfMachine {
     /// Its effect, with the error that its interval at this level is made of: where a replicate has
     /// few blocks that is more than the standard error, without which the mean of two hosts with ten
     /// launches each held the truth in 94.0 % of 4,000 simulated runs.
-    fn effect(&self, level: f64, formula: Formula) -> HostEffect {
+    fn effect(&self, level: f64) -> HostEffect {
         let pooled = &self.pooled;
         let stretch = match pooled.replicates {
             0 | 1 => 1.0,
             _ => {
                 let t = t_critical(level, pooled.df);
-                formula.statistic_as_rare_as(t, pooled) / t
+                self.formula.statistic_as_rare_as(t, pooled) / t
             }
         };
         HostEffect {
@@ -61,8 +59,8 @@ impl OfMachine {
     }
 
     /// Its estimate, with an interval at this two-sided level.
-    fn estimate(&self, level: f64, formula: Formula) -> Estimate {
-        let alone = MeanOfHosts::of_these(&[self.effect(level, formula)]);
+    fn estimate(&self, level: f64) -> Estimate {
+        let alone = MeanOfHosts::of_these(&[self.effect(level)]);
         let ends = alone.and_then(|alone| alone.interval(level));
         Estimate {
             effect: LogRatio(self.pooled.theta),
@@ -139,7 +137,11 @@ fn of_machines(
         .filter_map(|(machine, (all, sizes))| {
             let clusters = Clusters::new(all, sizes).ok()?;
             let pooled = pooled_huber(&clusters, floor).ok()?;
-            Some(OfMachine { machine, pooled })
+            Some(OfMachine {
+                machine,
+                pooled,
+                formula: effects.formula(),
+            })
         });
     estimates.collect()
 }
@@ -168,12 +170,7 @@ struct Hosts {
 
 impl Hosts {
     /// Of all their blocks where `keep_all`, and else of those without evidence of disturbance.
-    fn of(
-        effects: &Effects,
-        samples: &Samples,
-        (machines, formula): (&Machines, Formula),
-        keep_all: bool,
-    ) -> Self {
+    fn of(effects: &Effects, samples: &Samples, machines: &Machines, keep_all: bool) -> Self {
         let of_all = |effects: &Effects| {
             let replicates = effects.replicates();
             let floor = effects.floor(samples, replicates);
@@ -193,7 +190,7 @@ impl Hosts {
         }
         let level = TOLD_APART_BY_CHANCE / of.len().max(1) as f64;
         let control = |one: &OfMachine| {
-            let estimate = of_control.get(&one.machine)?.estimate(level, formula);
+            let estimate = of_control.get(&one.machine)?.estimate(level);
             let apart = |ends: Interval| ends.low.0 > 0.0 || ends.high.0 < 0.0;
             Some(Control {
                 separated: estimate.interval.is_some_and(apart),
@@ -234,9 +231,9 @@ struct Judged {
     level: f64,
 }
 
-fn judged(of: &Hosts, machines: &Machines, level: Level, formula: Formula) -> Option<Judged> {
-    let (Level::Nominal(stated) | Level::Anytime(stated)) = level;
-    let effect = |one: &OfMachine| one.effect(stated, formula);
+fn judged(of: &Hosts, machines: &Machines, level: Level) -> Option<Judged> {
+    let stated = level.stated();
+    let effect = |one: &OfMachine| one.effect(stated);
     let hosts: Vec<HostEffect> = of.kept().map(effect).collect();
     let again = !machines.missing().is_empty() || matches!(level, Level::Anytime(_));
     let mean = if of.like_these() {
@@ -278,25 +275,21 @@ pub(crate) fn estimate_over_hosts(
     samples: &Samples,
     replicates: usize,
     level: Level,
-    formula: Formula,
-    margin: f64,
 ) -> Option<EffectEstimate> {
     let Some(machines) = effects.machines() else {
-        return estimate_effect(effects, samples, replicates, level, formula, margin);
+        return estimate_effect(effects, samples, replicates, level);
     };
     if effects.too_many_zeros(replicates) {
         return None;
     }
     let all = effects.replicates();
-    let of = Hosts::of(effects, samples, (machines, formula), false);
+    let of = Hosts::of(effects, samples, machines, false);
     let judged_by_all = || {
-        let of = Hosts::of(effects, samples, (machines, formula), true);
-        judged(&of, machines, level, formula)
+        let of = Hosts::of(effects, samples, machines, true);
+        judged(&of, machines, level)
     };
-    let call = |ends: (f64, f64)| call_of(effects.better(), ends, margin);
     let with_dropped = (of.dropped > 0).then(judged_by_all).flatten();
-    let judged = judged(&of, machines, level, formula)?;
-    let (Level::Nominal(stated) | Level::Anytime(stated)) = level;
+    let judged = judged(&of, machines, level)?;
     let blocks: usize = of.kept().map(|one| one.pooled.blocks).sum();
     let interval = judged.interval.filter(|_| blocks >= MIN_BLOCKS);
     Some(EffectEstimate {
@@ -312,17 +305,15 @@ pub(crate) fn estimate_over_hosts(
             least_half_width: None,
         },
         interval,
-        confidence: 1.0 - stated,
         asked: level,
         plain_level: judged.level,
-        formula,
         p_value: judged.p_value,
-        call: interval.map(call),
+        verdict: interval.map(|ends| effects.verdict_of(ends)),
         replicates: all,
         dropped: of.dropped,
         with_dropped: with_dropped.map(|all| WithDropped {
             theta: all.mean.theta,
-            call: all.interval.map(call),
+            verdict: all.interval.map(|ends| effects.verdict_of(ends)),
         }),
         kept_because: None,
     })
@@ -334,12 +325,10 @@ pub(crate) fn across_hosts(
     samples: &Samples,
     judged_by: &EffectEstimate,
     alpha: f64,
-    margin: f64,
 ) -> Option<AcrossHosts> {
     let machines = effects.machines()?;
-    let formula = judged_by.formula;
-    let of = Hosts::of(effects, samples, (machines, formula), false);
-    let found = judged(&of, machines, judged_by.asked, formula)?;
+    let of = Hosts::of(effects, samples, machines, false);
+    let found = judged(&of, machines, judged_by.asked)?;
     let like_these = of.like_these();
     let host = |((one, control), left_out): ((&OfMachine, &Option<Control>), &bool)| {
         let hosts: Vec<&Host> = machines.hosts(one.machine).collect();
@@ -347,7 +336,7 @@ pub(crate) fn across_hosts(
             parts: hosts.iter().map(|host| host.shard).collect(),
             cpu: hosts.first().and_then(|host| host.cpu.clone()),
             conditions: Conditions::of_all(hosts.iter().map(|host| &host.conditions)),
-            estimate: one.estimate(alpha, formula),
+            estimate: one.estimate(alpha),
             control: *control,
             left_out: *left_out,
         }
@@ -355,10 +344,10 @@ pub(crate) fn across_hosts(
     let rows = of.of.iter().zip(&of.controls).zip(&of.left_out);
     let hosts: Vec<HostRow> = rows.map(host).collect();
     let kept: Vec<&HostRow> = hosts.iter().filter(|host| !host.left_out).collect();
-    let effects: Vec<HostEffect> = of.kept().map(|one| one.effect(alpha, formula)).collect();
-    let differ = heterogeneity(&effects);
-    let is_open = like_these && judged_by.call == Some(Call::Undecided);
-    let margin = LogRatio::from_change(margin).0;
+    let each: Vec<HostEffect> = of.kept().map(|one| one.effect(alpha)).collect();
+    let differ = heterogeneity(&each);
+    let is_open = like_these && judged_by.verdict == Some(Verdict::Inconclusive);
+    let margin = LogRatio::from_change(effects.margin()).0;
     let (theta, se) = (found.mean.theta, found.mean.se);
     let to_settle = || replicates_to_settle(theta, se, kept.len(), margin, found.level);
     Some(AcrossHosts {
@@ -373,7 +362,7 @@ pub(crate) fn across_hosts(
         p_differ: differ.map(|found| found.p_value),
         host_sd: differ.map(|found| LogRatio(found.host_sd)),
         hosts_to_settle: is_open.then(to_settle).flatten(),
-        kinds: kinds(&kept, &effects, alpha),
+        kinds: kinds(&kept, &each, alpha),
         hosts,
         missing: machines.missing(),
     })

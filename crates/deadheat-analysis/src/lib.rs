@@ -6,28 +6,48 @@
 
 mod analyse;
 mod benchmark;
-mod benchmark_state;
 #[cfg(feature = "bisect")]
 mod bisect;
 #[cfg(feature = "recordings")]
 mod calibration;
 mod decision;
-#[cfg(feature = "figures")]
-mod distribution;
-mod effect_estimate;
 mod effects;
 #[cfg(feature = "profiles")]
 mod explanation;
-#[cfg(feature = "figures")]
-mod figures;
+/// A build without secondary figures: there are none.
 #[cfg(not(feature = "figures"))]
-#[path = "no_figures.rs"]
+mod figures {
+    use deadheat_model::{ContenderId, Figures, Plots, RunHeader, Samples};
+
+    use crate::effects::Effects;
+    use crate::raced::Members;
+
+    /// The figures of a benchmark, which no value of this type can hold.
+    pub(crate) enum Figured {}
+
+    impl Figured {
+        pub(crate) fn of(_: &RunHeader, _: usize, _: &Samples, _: &Members) -> Option<Self> {
+            None
+        }
+
+        pub(crate) fn alone(self, _: Option<usize>) -> (Figures, Option<Box<Plots>>) {
+            match self {}
+        }
+
+        pub(crate) fn against(
+            &self,
+            _: ContenderId,
+            _: Option<(&Effects, usize)>,
+            _: Option<usize>,
+        ) -> (Figures, Option<Box<Plots>>) {
+            match *self {}
+        }
+    }
+}
+#[cfg(feature = "figures")]
 mod figures;
 mod hosts;
 mod looks;
-mod machines;
-mod measured;
-mod metrics;
 mod placement;
 #[cfg(feature = "figures")]
 mod plots;
@@ -38,19 +58,16 @@ mod stopping;
 mod suite;
 #[cfg(feature = "recordings")]
 mod unpaired;
-#[cfg(feature = "recordings")]
-mod unpaired_estimate;
 mod waiting;
 mod warm_up;
 mod warnings;
 
 pub use analyse::{PerBenchmarkAnalysis, analyse, analyse_with};
-pub use benchmark_state::LookTaken;
 #[cfg(feature = "bisect")]
 pub use bisect::{BisectSearch, NextStep};
 #[cfg(feature = "recordings")]
 pub use calibration::{CalibrationTerms, calibrated_kind, calibration_race};
-pub use decision::looks_taken;
+pub use decision::{LookTaken, looks_taken, measured_effects};
 #[cfg(feature = "profiles")]
 pub use explanation::{finding, paired_functions, paired_stacks};
 #[cfg(feature = "figures")]
@@ -59,7 +76,6 @@ pub use looks::{
     LooksError, blocks_for_quantile, fixed_look, looks_within, planned_blocks, planned_looks,
     planned_repetitions,
 };
-pub use measured::measured_effects;
 pub use raced::{Options, Part};
 pub use stopping::{AnytimeRule, PlannedRule, UntilRule};
 pub use suite::{detectable_together, hold_together};

@@ -7,12 +7,11 @@ use deadheat_model::{
 };
 use deadheat_stats::dist::f_upper_tail;
 use deadheat_stats::{
-    Clusters, PooledEstimate, clamped_components, clamped_variance, pooled_huber,
+    Clusters, Level, PooledEstimate, clamped_components, clamped_variance, pooled_huber,
 };
 
-use crate::benchmark_state::BenchmarkState;
-use crate::effect_estimate::{EffectEstimate, Level, estimate};
-use crate::effects::Effects;
+use crate::decision::BenchmarkState;
+use crate::effects::{EffectEstimate, Effects, estimate};
 use crate::raced::Raced;
 
 /// Fewer replicates of the own link than this have no interval.

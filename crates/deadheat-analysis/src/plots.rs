@@ -1,16 +1,18 @@
-//! The plots of the judged metric: points and curves, thinned.
+//! The plots of the judged metric: points and curves of a comparison, the shares and quantiles of one
+//! side, and which points of many are drawn.
 //!
 //! Like the secondary figures they are worked out once, when the answer is given, and from the same
 //! sorted samples.
 
 use deadheat_model::{
-    ContenderId, Difference, DifferenceSeries, Flags, LogRatio, PairCloud, PairPoint, Plots,
-    ReplicateEstimate, Samples,
+    BoxPlot, ContenderId, DensityCurve, Difference, DifferenceSeries, Distribution, Family, Fit,
+    Flags, LogRatio, PairCloud, PairPoint, Plots, ReplicateEstimate, Samples,
 };
-use deadheat_stats::running_median;
+use deadheat_stats::dist::{normal_cdf, normal_quantile};
+use deadheat_stats::drawing::{body, count, edges, freedman_diaconis_width};
 use deadheat_stats::summary::quantile;
+use deadheat_stats::{bandwidth, density, running_median, tukey};
 
-use crate::distribution::{Sorted, common_edges, distribution, evenly, thinned};
 use crate::effects::Effects;
 use crate::hosts::dropped_blocks;
 
@@ -77,11 +79,7 @@ pub(crate) fn plots(material: &Material, points: usize) -> Plots {
 
 /// The blocks of the first `replicates` replicates, in the order run; empty where zeros forbid
 /// ratios.
-pub(super) fn judged_blocks(
-    effects: &Effects,
-    samples: &Samples,
-    replicates: usize,
-) -> Vec<Difference> {
+fn judged_blocks(effects: &Effects, samples: &Samples, replicates: usize) -> Vec<Difference> {
     if effects.too_many_zeros(replicates) {
         return Vec::new();
     }
@@ -141,7 +139,7 @@ const MOST_AROUND: usize = 201;
 const FEWEST_AROUND: usize = 5;
 
 /// The series of these blocks, with at most so many points; `None` without blocks.
-pub(super) fn differences(blocks: &[Difference], points: usize) -> Option<DifferenceSeries> {
+pub(crate) fn differences(blocks: &[Difference], points: usize) -> Option<DifferenceSeries> {
     if blocks.is_empty() {
         return None;
     }
@@ -181,7 +179,7 @@ fn drift(blocks: &[Difference], points: usize) -> Vec<(u32, LogRatio)> {
 
 /// The cloud of these pairs of indices, the baseline's first, with at most so many points; `None`
 /// without pairs. Extreme is what lies far from the diagonal.
-pub(super) fn pair_cloud(
+fn pair_cloud(
     pairs: &[(usize, usize)],
     values: &[f64],
     logs: &[f64],
@@ -207,7 +205,7 @@ pub(super) fn pair_cloud(
 }
 
 /// Median and quartiles of the blocks of every replicate that counts, at most so many replicates.
-pub(super) fn replicates(blocks: &[Difference], points: usize) -> Vec<ReplicateEstimate> {
+pub(crate) fn replicates(blocks: &[Difference], points: usize) -> Vec<ReplicateEstimate> {
     let estimate = |blocks: &[Difference]| {
         let kept = blocks.iter().filter(|block| !block.dropped);
         let mut effects: Vec<f64> = kept.map(|block| block.effect.0).collect();
@@ -227,4 +225,324 @@ pub(super) fn replicates(blocks: &[Difference], points: usize) -> Vec<ReplicateE
         .collect();
     let shown = thinned(all.len(), points, |i| all[i].effect.0, |_| false);
     shown.into_iter().map(|index| all[index]).collect()
+}
+
+/// More bins than this are narrower than a stroke of a pen.
+const MOST_BINS: usize = 80;
+
+/// Points of a curve that an eye takes for smooth.
+const CURVE_POINTS: usize = 129;
+
+/// Quantiles that an eye can tell apart; each costs an integral.
+const QUANTILE_POINTS: usize = 200;
+
+/// The distance beyond the values that matter a violin runs out, in bandwidths.
+const RUN_OUT: f64 = 2.5;
+
+/// One side's samples, as they were sorted for the figures.
+#[derive(Clone, Copy)]
+pub(crate) struct Sorted<'a> {
+    /// Per iteration, ascending.
+    pub(crate) values: &'a [f64],
+    /// Their logarithms; empty where zeros forbid them.
+    pub(crate) logs: &'a [f64],
+    /// Distributions fitted to the values.
+    pub(crate) fits: &'a [Fit],
+}
+
+/// Edges of the bins that all these sides are counted in: over the body of each, as narrow as the
+/// narrowest asks for.
+fn common_edges(sides: &[Sorted], points: usize) -> Vec<f64> {
+    let bodies = || sides.iter().filter_map(|side| body(side.values));
+    let low = bodies().map(|body| body.0).fold(f64::INFINITY, f64::min);
+    let high = bodies().map(|body| body.1).fold(0.0, f64::max);
+    let widths = sides
+        .iter()
+        .filter_map(|side| freedman_diaconis_width(side.values));
+    edges(low, high, widths.reduce(f64::min), points.min(MOST_BINS))
+}
+
+/// The distribution of one side over these bins. `first_half` are the samples of the first half of
+/// the run, in any order.
+pub(crate) fn distribution(
+    side: Sorted,
+    mut first_half: Vec<f64>,
+    edges: &[f64],
+    points: usize,
+) -> Distribution {
+    let counted = count(side.values, edges);
+    first_half.sort_unstable_by(f64::total_cmp);
+    let first = count(&first_half, edges);
+    let scale = side.values.len() as f64 / first_half.len() as f64;
+    let scaled = |count: usize| count as f64 * scale;
+    Distribution {
+        counts: counted.bins.iter().map(|count| *count as u32).collect(),
+        first_half: if first_half.is_empty() {
+            Vec::new()
+        } else {
+            first.bins.into_iter().map(scaled).collect()
+        },
+        below: counted.below as u32,
+        above: counted.above as u32,
+        curves: curves(side, edges, points),
+        box_plot: box_plot(side.values, points),
+        violin: violin(side.values, edges, points),
+        ecdf: ecdf(side.values, points),
+        normal_quantiles: normal_quantiles(side.logs, points.min(QUANTILE_POINTS)),
+        normal_line: normal_line(side.logs),
+    }
+}
+
+/// Every fit as the samples it expects in a bin.
+fn curves(side: Sorted, edges: &[f64], points: usize) -> Vec<DensityCurve> {
+    let &[low, next, ..] = edges else {
+        return Vec::new();
+    };
+    let range = edges[edges.len() - 1] - low;
+    let places = points.min(CURVE_POINTS);
+    let expected = (next - low) * side.values.len() as f64;
+    let curve = |fit: &Fit| {
+        let family = match fit.family {
+            Family::Normal => deadheat_stats::Family::Normal,
+            Family::LogNormal => deadheat_stats::Family::LogNormal,
+            Family::Gumbel => deadheat_stats::Family::Gumbel,
+        };
+        let density = deadheat_stats::Fit {
+            family,
+            location: fit.location,
+            scale: fit.scale,
+            log_likelihood: fit.log_likelihood,
+        };
+        let at = |place: usize| {
+            let x = low + range * (place as f64 / places.saturating_sub(1).max(1) as f64);
+            (x, (density.density(x) * expected).min(f64::MAX))
+        };
+        DensityCurve {
+            family: fit.family,
+            points: (0..places).map(at).collect(),
+        }
+    };
+    side.fits.iter().map(curve).collect()
+}
+
+/// The smooth density over the part of the bins where this side has values.
+fn violin(values: &[f64], edges: &[f64], points: usize) -> Vec<(f64, f64)> {
+    let (Some(first), Some(last)) = (edges.first(), edges.last()) else {
+        return Vec::new();
+    };
+    let curve = || {
+        let (low, high) = body(values)?;
+        let bandwidth = bandwidth(values)?;
+        let low = (low - RUN_OUT * bandwidth).max(*first);
+        let high = (high + RUN_OUT * bandwidth).min(*last);
+        density(values, bandwidth, low, high, points.min(CURVE_POINTS))
+    };
+    curve().unwrap_or_default()
+}
+
+fn box_plot(values: &[f64], points: usize) -> Option<BoxPlot> {
+    let found = tukey(values)?;
+    let above = values.len() - found.above;
+    let outlier = |place: usize| {
+        if place < found.below {
+            values[place]
+        } else {
+            values[above + place - found.below]
+        }
+    };
+    let beyond = found.below + found.above;
+    Some(BoxPlot {
+        whisker_low: found.whisker_low,
+        lower: found.lower,
+        median: found.median,
+        upper: found.upper,
+        whisker_high: found.whisker_high,
+        outliers: evenly(beyond, points).map(outlier).collect(),
+        beyond: beyond as u32,
+    })
+}
+
+/// Φ⁻¹(¾), where the upper quartile of a standard normal distribution lies.
+const UPPER_QUARTILE: f64 = 0.674_489_750_196_081_7;
+
+/// At most so many values of an ascending sample, no two alike, each with the share at or below it;
+/// the first and the last are among them.
+fn ecdf(sorted: &[f64], points: usize) -> Vec<(f64, f64)> {
+    let mut steps: Vec<(f64, f64)> = Vec::new();
+    for at in evenly(sorted.len(), points) {
+        let value = sorted[at];
+        if steps.last().is_some_and(|last| last.0 == value) {
+            continue;
+        }
+        let ties = sorted[at..].partition_point(|x| *x <= value);
+        steps.push((value, (at + ties) as f64 / sorted.len() as f64));
+    }
+    steps
+}
+
+/// At most so many of an ascending sample's values against the quantiles a standard normal sample
+/// would have there, (i − ½)/n for the i-th (Hazen). Even on the axis of the quantiles, so that the
+/// ends stay whole.
+fn normal_quantiles(sorted: &[f64], points: usize) -> Vec<(f64, f64)> {
+    let n = sorted.len() as f64;
+    let at = |rank: usize| {
+        let z = normal_quantile((rank as f64 + 0.5) / n);
+        (z, sorted[rank])
+    };
+    if sorted.len() <= points {
+        return (0..sorted.len()).map(at).collect();
+    }
+    let most = normal_quantile(1.0 - 0.5 / n);
+    let rank = |point: usize| match points {
+        1 => sorted.len() / 2,
+        several => {
+            let z = most * (2.0 * point as f64 / (several - 1) as f64 - 1.0);
+            ((normal_cdf(z) * n - 0.5).round().max(0.0) as usize).min(sorted.len() - 1)
+        }
+    };
+    let mut ranks: Vec<usize> = (0..points).map(rank).collect();
+    ranks.dedup();
+    ranks.into_iter().map(at).collect()
+}
+
+/// Intercept and slope of the line through the quartiles.
+fn normal_line(sorted: &[f64]) -> Option<(f64, f64)> {
+    let (lower, upper) = (quantile(sorted, 0.25)?, quantile(sorted, 0.75)?);
+    Some((
+        lower.midpoint(upper),
+        (upper - lower) / (2.0 * UPPER_QUARTILE),
+    ))
+}
+
+/// Of each stretch these are kept: its two extremes, and as many in between.
+const OF_A_STRETCH: usize = 4;
+
+/// At most `room` of `len` points in their order, as indices: all that `must` be there as far as
+/// half the room goes, and of every stretch of the others the extremes by `key` and two that stand
+/// for the rest. The same points for the same series.
+fn thinned(
+    len: usize,
+    room: usize,
+    key: impl Fn(usize) -> f64,
+    must: impl Fn(usize) -> bool,
+) -> Vec<usize> {
+    if len <= room {
+        return (0..len).collect();
+    }
+    let (musts, others): (Vec<usize>, Vec<usize>) = (0..len).partition(|index| must(*index));
+    let most_musts = (room / 2).max(room.saturating_sub(others.len()));
+    let mut kept: Vec<usize> = evenly(musts.len(), most_musts).map(|i| musts[i]).collect();
+    let room = room - kept.len();
+    let stretches = room / OF_A_STRETCH;
+    if others.len() <= room || stretches == 0 {
+        kept.extend(evenly(others.len(), room).map(|i| others[i]));
+    } else {
+        for stretch in 0..stretches {
+            let at = |stretch: usize| stretch * others.len() / stretches;
+            let part = &others[at(stretch)..at(stretch + 1)];
+            let by_key = |a: &&usize, b: &&usize| key(**a).total_cmp(&key(**b));
+            kept.extend(part.iter().min_by(by_key));
+            kept.extend(part.iter().max_by(by_key));
+            kept.extend([part.len() / 4, part.len() * 3 / 4].map(|i| part[i]));
+        }
+    }
+    kept.sort_unstable();
+    kept.dedup();
+    kept
+}
+
+/// At most `room` of `len` places, evenly spaced, the first and the last among them.
+pub(crate) fn evenly(len: usize, room: usize) -> impl Iterator<Item = usize> {
+    let room = room.min(len);
+    (0..room).map(move |i| match room {
+        1 => 0,
+        // Of more than 2³² points nobody asks for 2³².
+        several => i * (len - 1) / (several - 1),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ties_are_one_step_and_the_last_share_is_one() {
+        let values = [1.0, 2.0, 2.0, 2.0, 5.0];
+        assert_eq!(ecdf(&values, 100), [(1.0, 0.2), (2.0, 0.8), (5.0, 1.0)]);
+        let many: Vec<f64> = (0..1_000).map(f64::from).collect();
+        let few = ecdf(&many, 11);
+        assert_eq!(few.len(), 11);
+        assert_eq!((few[0], few[10]), ((0.0, 0.001), (999.0, 1.0)));
+        assert!(ecdf(&[], 9).is_empty());
+    }
+
+    #[test]
+    fn a_normal_sample_lies_on_its_line() {
+        let n = 2_001;
+        let values: Vec<f64> = (0..n)
+            .map(|i| 3.0 + 0.5 * normal_quantile((f64::from(i) + 0.5) / f64::from(n)))
+            .collect();
+        let (intercept, slope) = normal_line(&values).unwrap();
+        assert!((intercept - 3.0).abs() < 1e-12 && (slope - 0.5).abs() < 1e-3);
+        for points in [1, 2, 50, 500, 5_000] {
+            let found = normal_quantiles(&values, points);
+            assert!(found.len() <= points && !found.is_empty());
+            assert!(found.is_sorted_by(|a, b| a.0 < b.0));
+            for (z, value) in &found {
+                assert!((3.0 + 0.5 * z - value).abs() < 1e-12);
+            }
+            if points > 1 {
+                assert_eq!(found[0].1, values[0]);
+                assert_eq!(found[found.len() - 1].1, values[2_000]);
+            }
+        }
+        // The three lowest values are among fifty points: the ends stay whole.
+        assert!(normal_quantiles(&values, 50)[2].1 <= values[4]);
+        assert!(normal_quantiles(&[], 5).is_empty());
+        assert_eq!(normal_line(&[]), None);
+    }
+
+    #[test]
+    fn few_points_are_all_drawn() {
+        assert_eq!(thinned(5, 5, |_| 0.0, |_| false), [0, 1, 2, 3, 4]);
+        assert!(thinned(0, 5, |_| 0.0, |_| false).is_empty());
+        assert!(thinned(9, 0, |_| 0.0, |_| true).is_empty());
+    }
+
+    #[test]
+    fn what_must_be_drawn_and_the_extremes_survive() {
+        let key = |i: usize| match i {
+            333 => 50.0,
+            777 => -50.0,
+            _ => (i % 7) as f64,
+        };
+        let must = |i: usize| i % 100 == 42;
+        let kept = thinned(1_000, 40, key, must);
+        assert!(kept.len() <= 40 && kept.len() > 30);
+        assert!(kept.is_sorted_by(|a, b| a < b));
+        for i in (42..1_000).step_by(100).chain([333, 777]) {
+            assert!(kept.contains(&i), "{i}");
+        }
+    }
+
+    #[test]
+    fn there_are_never_more_than_there_is_room_for() {
+        for len in [0, 1, 2, 3, 10, 99, 1_000] {
+            for room in 0..60 {
+                for every in [1, 2, 50, 2_000] {
+                    let kept = thinned(len, room, |i| (i * 31 % 17) as f64, |i| i % every == 0);
+                    assert!(kept.len() <= room && kept.iter().all(|i| *i < len));
+                    assert!(kept.len() >= room.min(len) / 2, "{len} {room} {every}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn even_spacing_has_both_ends() {
+        assert_eq!(evenly(101, 5).collect::<Vec<_>>(), [0, 25, 50, 75, 100]);
+        assert_eq!(evenly(3, 9).collect::<Vec<_>>(), [0, 1, 2]);
+        assert_eq!(evenly(7, 1).collect::<Vec<_>>(), [0]);
+        assert_eq!(evenly(0, 4).count() + evenly(4, 0).count(), 0);
+    }
 }

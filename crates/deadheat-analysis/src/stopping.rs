@@ -1,11 +1,10 @@
 //! When a race is over: the stopping rules the engine is given.
 
 use deadheat_model::{Decision, Plan, RunHeader, Samples, Standing, StoppingRule, Until};
+use deadheat_stats::Level;
 
-use crate::benchmark_state::{BenchmarkState, all_conclusive};
-use crate::effect_estimate::{Level, estimate};
-use crate::effects::Effects;
-use crate::measured::measured;
+use crate::decision::{BenchmarkState, all_conclusive, measured};
+use crate::effects::{Effects, estimate};
 
 /// The state that both rules keep: the effects so far, so that a look reads only what is new.
 struct Watch {

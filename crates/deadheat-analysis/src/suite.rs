@@ -100,15 +100,12 @@ const POWER_80: f64 = 0.841_621_233_572_914_3;
 
 /// Says of every change whether it holds with all comparisons of the run.
 pub(crate) fn mark_what_holds(comparisons: &mut [Comparison]) {
-    let judged = |one: &&Comparison| one.candidate.is_some() && one.verdict.is_some();
-    let family: Vec<&Comparison> = comparisons.iter().filter(judged).collect();
-    let mut held = hold_together(&family).into_iter();
-    for one in comparisons {
-        if one.candidate.is_some() && one.verdict.is_some() {
-            let holds = held.next().unwrap_or(true);
-            let changed = matches!(one.verdict, Some(Verdict::Faster | Verdict::Slower));
-            one.holds_in_suite = holds || !changed;
-        }
+    let judged = |one: &Comparison| one.candidate.is_some() && one.verdict.is_some();
+    let family: Vec<&Comparison> = comparisons.iter().filter(|one| judged(one)).collect();
+    let held = hold_together(&family);
+    for (one, holds) in comparisons.iter_mut().filter(|one| judged(one)).zip(held) {
+        let changed = matches!(one.verdict, Some(Verdict::Faster | Verdict::Slower));
+        one.holds_in_suite = holds || !changed;
     }
 }
 

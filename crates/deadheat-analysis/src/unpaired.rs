@@ -1,4 +1,5 @@
-//! Recordings without blocks: two samples side by side, and a weaker verdict.
+//! Recordings without blocks: two samples side by side, and a weaker verdict. The difference is
+//! judged by the test of Welch or, of files recorded in turns, by that of neighbours.
 //!
 //! Whatever drifts while one side runs and then the other counts as change here, and no formula can
 //! tell it apart. What can be kept is the rule that what was drawn once is one observation.
@@ -12,18 +13,26 @@
 //! A table of somebody's own may name its processes, which are taken at their word. Where it names
 //! none a sample is an observation, and the interval allows for one layout of memory.
 
+use std::collections::HashMap;
+
 use deadheat_model::{
-    Comparison, ContenderId, Metric, Observation, ResultSide, Run, Samples, Warning,
+    Better, Comparison, ContenderId, Estimate, Interval, LogRatio, Metric, Observation, ResultSide,
+    Run, RunHeader, Samples, Verdict, Warning,
+};
+use deadheat_stats::dist::{t_critical, t_two_sided_p};
+use deadheat_stats::summary::{mean, std_dev};
+use deadheat_stats::{
+    Clusters, Floor, Formula, LAYOUT_ALLOWANCE, MIN_REPLICATES_FOR_VERDICT, hodges_lehmann,
+    pooled_huber,
 };
 
-use crate::effect_estimate::{excludes_zero, verdict};
-use crate::effects::{tick, ticks_per_sample};
+use crate::effects::{excludes_zero, verdict_of};
 use crate::figures::Figured;
-use crate::metrics::metric_rows;
-use crate::raced::{Members, Options, Typical, side};
+use crate::raced::{
+    MOST_ZEROS, Members, Options, Typical, metric_rows, side, tick, ticks_per_sample, zero_as,
+};
 use crate::recordings::turns;
-use crate::unpaired_estimate::{Logs, Terms, Unpaired};
-use crate::warnings::{self, Traces};
+use crate::warnings::{self, FEW_TICKS, Traces};
 
 /// Compares every candidate with the baseline; `empty` is what stands in every row, and the second
 /// of the answer the p-values of the rows.
@@ -81,13 +90,12 @@ pub(crate) fn unpaired(
         let sides = (&empty.baseline, Some((id, &candidate)));
         let metrics = metric_rows(run, samples, index, members, sides, |metric| {
             if metric == judged {
-                let call = found.judged.as_ref()?.call;
-                return Some((found.estimate()?, call.map(verdict)));
+                return Some((found.estimate()?, found.judged.as_ref()?.verdict));
             }
             let other = control_comparison(metric)?;
             let estimate = other.estimate_of_the_table()?;
-            let call = estimate.interval.and(other.call_of_the_table(metric));
-            Some((estimate, call.map(verdict)))
+            let verdict = estimate.interval.and(other.verdict_of_the_table(metric));
+            Some((estimate, verdict))
         });
         let judged = found.judged.as_ref();
         let (figures, plots) = figured
@@ -96,9 +104,9 @@ pub(crate) fn unpaired(
         let mut comparison = Comparison {
             candidate: Some(candidate),
             estimate: found.estimate(),
-            verdict: judged.and_then(|judged| judged.call).map(verdict),
+            verdict: judged.and_then(|judged| judged.verdict),
             excludes_zero: excludes_zero(judged.and_then(|judged| judged.interval)),
-            provisional: judged.is_some_and(|judged| judged.call.is_some()),
+            provisional: judged.is_some_and(|judged| judged.verdict.is_some()),
             metrics,
             figures: figures.filter(|_| !options.without_figures).map(Box::new),
             plots: plots.flatten(),
@@ -158,5 +166,457 @@ fn observation(run: &Run, samples: &Samples) -> Observation {
         (false, true) => Observation::File,
         (false, false) | (true, true) => Observation::Process,
         (true, false) => Observation::Sample,
+    }
+}
+
+/// ln of the values per iteration of one contender, replicate by replicate: process by process, or
+/// file by file.
+struct Logs {
+    replicates: Vec<Vec<f64>>,
+    /// The number of each.
+    numbers: Vec<u32>,
+    values: usize,
+    zeros: usize,
+}
+
+impl Logs {
+    /// The samples of one contender; `None` when the metric was not recorded.
+    fn of(
+        header: &RunHeader,
+        samples: &Samples,
+        metric: &Metric,
+        contender: ContenderId,
+    ) -> Option<Logs> {
+        let column = samples.column(metric)?;
+        let zero_as = zero_as(column, tick(metric, header));
+        let mut logs = Logs {
+            replicates: Vec::new(),
+            numbers: Vec::new(),
+            values: 0,
+            zeros: 0,
+        };
+        let mut place_of = HashMap::new();
+        // Neighbours are mostly of one replicate.
+        let mut last: Option<(u32, usize)> = None;
+        for block in samples.blocks() {
+            for at in block.range() {
+                let sample = &samples.samples()[at];
+                if sample.contender != contender {
+                    continue;
+                }
+                let mut value = column[at];
+                logs.values += 1;
+                if value <= 0.0 {
+                    logs.zeros += 1;
+                    value = zero_as;
+                }
+                if metric.adds_up() && sample.iterations != 1 {
+                    value /= sample.iterations as f64;
+                }
+                let place = match last {
+                    Some((replicate, place)) if replicate == block.replicate => place,
+                    _ => {
+                        let next = logs.replicates.len();
+                        let place = *place_of.entry(block.replicate).or_insert(next);
+                        if place == next {
+                            logs.replicates.push(Vec::new());
+                            logs.numbers.push(block.replicate);
+                        }
+                        place
+                    }
+                };
+                last = Some((block.replicate, place));
+                logs.replicates[place].push(value.ln());
+            }
+        }
+        Some(logs)
+    }
+
+    /// The centre of the observations, and how sure it is. `None` without a value.
+    fn centre(&self, terms: &Terms, floor: Floor) -> Option<Centre> {
+        if terms.each == Observation::Sample {
+            return Centre::of_samples(&self.replicates.concat(), floor);
+        }
+        let centre = Centre::of_locations(&self.locations()?)?;
+        Some(if terms.single_files {
+            // Its processes are of one hour.
+            Centre {
+                count: 1,
+                sure: None,
+                ..centre
+            }
+        } else {
+            centre
+        })
+    }
+
+    fn locations(&self) -> Option<Vec<f64>> {
+        let locations = self.replicates.iter().map(|logs| hodges_lehmann(logs));
+        locations.collect()
+    }
+
+    /// The differences of neighbours in time, of those that both have it.
+    fn differences(&self, candidate: &Logs, turns: &[(u32, u32)]) -> Option<Vec<f64>> {
+        let (first, second) = (self.locations()?, candidate.locations()?);
+        let at = |logs: &Logs, locations: &[f64], number: u32| {
+            let place = logs.numbers.iter().position(|other| *other == number)?;
+            Some(locations[place])
+        };
+        let difference =
+            |(old, new): &(u32, u32)| Some(at(candidate, &second, *new)? - at(self, &first, *old)?);
+        Some(turns.iter().filter_map(difference).collect())
+    }
+}
+
+/// Where the observations of a side lie.
+#[derive(Clone, Copy)]
+struct Centre {
+    at: f64,
+    count: usize,
+    /// Standard error and degrees of freedom; `None` where a single observation shows no scatter.
+    sure: Option<(f64, f64)>,
+}
+
+impl Centre {
+    /// The mean of robust locations, as Welch's test takes it.
+    fn of_locations(locations: &[f64]) -> Option<Self> {
+        let count = locations.len();
+        let error = std_dev(locations).map(|sd| sd / (count as f64).sqrt());
+        Some(Self {
+            at: mean(locations)?,
+            count,
+            sure: error.map(|error| (error, count as f64 - 1.0)),
+        })
+    }
+
+    /// Huber's location of single samples, among which spikes are common.
+    fn of_samples(logs: &[f64], floor: Floor) -> Option<Self> {
+        let pooled = pooled_huber(&Clusters::singletons(logs), floor).ok()?;
+        Some(Self {
+            at: pooled.theta,
+            count: logs.len(),
+            sure: (logs.len() > 1).then_some((pooled.se, pooled.df)),
+        })
+    }
+}
+
+/// By what two sides are judged.
+struct Terms {
+    /// The level of an interval: 1 − confidence.
+    level: f64,
+    /// Smallest relative change worth acting on.
+    margin: f64,
+    /// The observation.
+    each: Observation,
+    /// Each side is one file, however many processes it names.
+    single_files: bool,
+    /// Neighbours in time, where the files were recorded in turns.
+    turns: Option<Vec<(u32, u32)>>,
+}
+
+/// Two contenders of an unpaired recording in one metric.
+struct Unpaired {
+    /// `None` where zeros forbid ratios, or one side has no values.
+    judged: Option<Judged>,
+    each: Observation,
+    /// Set where files stand against their neighbours.
+    in_turns: bool,
+    zero_share: f64,
+    /// Ticks of the clock in a typical sample, where it is known.
+    ticks: Option<f64>,
+}
+
+/// The estimate from an unpaired recording.
+struct Judged {
+    shift: f64,
+    interval: Option<(f64, f64)>,
+    confidence: f64,
+    p_value: Option<f64>,
+    /// `None` where only an estimate is allowed.
+    verdict: Option<Verdict>,
+    /// Observations of baseline and candidate.
+    counts: (usize, usize),
+    /// The observations show no scatter.
+    timer_limited: bool,
+}
+
+/// Welch's interval of the difference of two centres: se² = e₁² + e₂² + τ², df = se⁴/(e₁⁴/df₁ +
+/// e₂⁴/df₂), with an allowance τ for the layout of memory where that was drawn once for all
+/// observations.
+fn welch_estimate(
+    first: Centre,
+    second: Centre,
+    terms: &Terms,
+    better: Better,
+    relative_tick: Option<f64>,
+) -> Judged {
+    let Terms { level, each, .. } = *terms;
+    let shift = second.at - first.at;
+    let allowance = match each {
+        Observation::Sample => LAYOUT_ALLOWANCE,
+        Observation::Process | Observation::File => 0.0,
+    };
+    let sure = first.sure.zip(second.sure);
+    let timer_limited = sure.is_some_and(|((e1, _), (e2, _))| e1 == 0.0 && e2 == 0.0);
+    let tested = sure
+        .filter(|_| !timer_limited)
+        .map(|((e1, df1), (e2, df2))| {
+            let se = e1.hypot(e2).hypot(allowance);
+            let part = |e: f64, df: f64| (e / se).powi(4) / df;
+            (se, 1.0 / (part(e1, df1) + part(e2, df2)))
+        });
+    let half = match tested {
+        Some((se, df)) => Some(t_critical(level, df) * se),
+        // No scatter at all is the clock's doing, not certainty.
+        None => relative_tick.filter(|_| timer_limited),
+    };
+    let interval = half
+        .map(|half| (shift - half, shift + half))
+        .filter(|(low, high)| low < high && low.is_finite() && high.is_finite());
+    let p_value = tested.map(|(se, df)| t_two_sided_p(shift / se, df));
+    let counts = (first.count, second.count);
+    Judged::new(shift, interval, p_value, counts, (terms, better)).limited(timer_limited)
+}
+
+/// The judgement on differences of neighbours, as single blocks of a race: there are as few of
+/// them, and who came first was no more than likely to change.
+fn estimate_of_turns(
+    differences: &[f64],
+    terms: &Terms,
+    better: Better,
+    relative_tick: Option<f64>,
+) -> Option<Judged> {
+    let floor = Floor { relative_tick };
+    let pooled = pooled_huber(&Clusters::singletons(differences), floor).ok()?;
+    let interval = Formula::FewBlocks
+        .interval(&pooled, differences, terms.level)
+        .filter(|(low, high)| low < high && low.is_finite() && high.is_finite());
+    let p_value = Formula::FewBlocks.p_value(&pooled, differences);
+    let counts = (differences.len(), differences.len());
+    let judged = Judged::new(pooled.theta, interval, p_value, counts, (terms, better));
+    Some(judged.limited(pooled.timer_limited))
+}
+
+impl Judged {
+    fn new(
+        shift: f64,
+        interval: Option<(f64, f64)>,
+        p_value: Option<f64>,
+        counts: (usize, usize),
+        (terms, better): (&Terms, Better),
+    ) -> Self {
+        let enough = counts.0.min(counts.1) >= MIN_REPLICATES_FOR_VERDICT;
+        let verdict = |interval| verdict_of(better, interval, terms.margin);
+        Self {
+            shift,
+            interval,
+            confidence: 1.0 - terms.level,
+            p_value,
+            verdict: interval.filter(|_| enough).map(verdict),
+            counts,
+            timer_limited: false,
+        }
+    }
+
+    fn limited(self, timer_limited: bool) -> Self {
+        Self {
+            timer_limited,
+            ..self
+        }
+    }
+}
+
+impl Unpaired {
+    fn of(
+        baseline: &Logs,
+        candidate: &Logs,
+        metric: &Metric,
+        ticks: Option<f64>,
+        terms: &Terms,
+    ) -> Self {
+        let zeros = baseline.zeros + candidate.zeros;
+        let values = baseline.values + candidate.values;
+        let zero_share = zeros as f64 / values.max(1) as f64;
+        let relative_tick = ticks.map(f64::recip);
+        let better = metric.better();
+        let by_turns = || {
+            let differences = baseline.differences(candidate, terms.turns.as_ref()?)?;
+            estimate_of_turns(&differences, terms, better, relative_tick)
+        };
+        let side_by_side = || {
+            let centre = |logs: &Logs| logs.centre(terms, Floor { relative_tick });
+            let (first, second) = (centre(baseline)?, centre(candidate)?);
+            Some(welch_estimate(first, second, terms, better, relative_tick))
+        };
+        let judged = (zero_share <= MOST_ZEROS).then(|| by_turns().or_else(side_by_side));
+        Self {
+            judged: judged.flatten(),
+            in_turns: terms.turns.is_some(),
+            each: terms.each,
+            zero_share,
+            ticks,
+        }
+    }
+
+    /// The verdict for a metric that is only shown: nothing where nobody told which way it improves.
+    fn verdict_of_the_table(&self, metric: &Metric) -> Option<Verdict> {
+        let verdict = self.judged.as_ref()?.verdict?;
+        (metric.better() != Better::Unknown).then_some(verdict)
+    }
+
+    /// The estimate in the words of the model.
+    fn estimate(&self) -> Option<Estimate> {
+        let judged = self.judged.as_ref()?;
+        Some(Estimate {
+            effect: LogRatio(judged.shift),
+            interval: judged.interval.map(|(low, high)| Interval {
+                low: LogRatio(low),
+                high: LogRatio(high),
+                confidence: judged.confidence,
+            }),
+            p_value: judged.p_value,
+            replicates: judged.counts.0 + judged.counts.1,
+            blocks: 0,
+        })
+    }
+
+    /// The estimate of a metric that is only shown: as for pairs, where all values agree to the
+    /// count an interval speaks of the counter's unit.
+    fn estimate_of_the_table(&self) -> Option<Estimate> {
+        let mut estimate = self.estimate()?;
+        let coarse = self.ticks.is_some_and(|ticks| ticks < FEW_TICKS);
+        if coarse && self.judged.as_ref()?.timer_limited {
+            estimate.interval = None;
+        }
+        Some(estimate)
+    }
+
+    /// Doubts about how the effect was come by.
+    fn doubts(&self) -> Vec<Warning> {
+        let mut warnings = vec![if self.in_turns {
+            Warning::InTurns
+        } else {
+            Warning::Unpaired { each: self.each }
+        }];
+        let share = self.zero_share;
+        if share > MOST_ZEROS {
+            warnings.push(Warning::TooManyZeros { share });
+            return warnings;
+        }
+        if share > 0.0 {
+            warnings.push(Warning::ZeroTimes { share });
+        }
+        if let Some(ticks) = self.ticks.filter(|ticks| *ticks < FEW_TICKS) {
+            warnings.push(Warning::CoarseClock { ticks });
+        }
+        let Some(judged) = &self.judged else {
+            return warnings;
+        };
+        if judged.timer_limited {
+            warnings.push(Warning::TimerLimited);
+        } else if judged.verdict.is_none() {
+            warnings.push(Warning::FewObservations {
+                baseline: judged.counts.0,
+                candidate: judged.counts.1,
+                need: MIN_REPLICATES_FOR_VERDICT,
+                each: self.each,
+            });
+        }
+        warnings
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(first: &[f64], second: &[f64], each: Observation, tick: Option<f64>) -> Judged {
+        let terms = Terms {
+            level: 0.05,
+            margin: 0.01,
+            each,
+            single_files: false,
+            turns: None,
+        };
+        let centre = |values: &[f64]| match each {
+            Observation::Sample => {
+                let floor = Floor {
+                    relative_tick: tick,
+                };
+                Centre::of_samples(values, floor).unwrap()
+            }
+            _ => Centre::of_locations(values).unwrap(),
+        };
+        welch_estimate(centre(first), centre(second), &terms, Better::Less, tick)
+    }
+
+    fn eight() -> Vec<f64> {
+        (0..8).map(|i| f64::from(i) * 1e-3).collect()
+    }
+
+    #[test]
+    fn more_of_a_throughput_is_faster() {
+        let first = Centre::of_locations(&eight()).unwrap();
+        let second = Centre {
+            at: first.at + 0.2,
+            ..first
+        };
+        let terms = Terms {
+            level: 0.05,
+            margin: 0.01,
+            each: Observation::Process,
+            single_files: false,
+            turns: None,
+        };
+        let verdict = |better| welch_estimate(first, second, &terms, better, None).verdict;
+        assert_eq!(verdict(Better::Less), Some(Verdict::Slower));
+        assert_eq!(verdict(Better::More), Some(Verdict::Faster));
+    }
+
+    #[test]
+    fn processes_are_judged_by_the_test_of_welch() {
+        let first = [0.0, 0.01, 0.02, 0.005, 0.012, 0.03, 0.001];
+        let second = [0.06, 0.04, 0.05, 0.055, 0.042, 0.049];
+        let found = found(&first, &second, Observation::Process, None);
+        let welch = deadheat_stats::welch(&first, &second).unwrap();
+        let ((low, high), (there_low, there_high)) =
+            (found.interval.unwrap(), welch.interval(0.05).unwrap());
+        assert!((low - there_low).abs() < 1e-12 && (high - there_high).abs() < 1e-12);
+        assert!((found.p_value.unwrap() - welch.p_value()).abs() < 1e-12);
+        assert_eq!(found.verdict, Some(Verdict::Slower));
+    }
+
+    #[test]
+    fn five_a_side_have_an_interval_and_no_verdict_and_one_has_neither() {
+        let first = [0.0, 0.001, 0.002, 0.003, 0.004];
+        let second = first.map(|x| x + 0.2);
+        let five = found(&first, &second, Observation::Process, None);
+        assert!(five.interval.is_some() && five.verdict.is_none());
+        let one = found(&first, &second[..1], Observation::Process, None);
+        assert!(one.interval.is_none() && one.verdict.is_none() && one.p_value.is_none());
+        assert!((one.shift - 0.198).abs() < 1e-12);
+    }
+
+    #[test]
+    fn samples_of_nobody_knows_how_many_processes_are_allowed_a_layout() {
+        let first: Vec<f64> = (0..200).map(|i| f64::from(i % 20) * 1e-3).collect();
+        for shift in [0.0, 0.004, 0.008, 0.0105, 0.02, 0.2] {
+            let second: Vec<f64> = first.iter().map(|x| x + shift).collect();
+            let found = found(&first, &second, Observation::Sample, None);
+            let (low, high) = found.interval.unwrap();
+            assert!(low < found.shift && found.shift < high);
+            assert!(high - low > 2.0 * 1.959 * LAYOUT_ALLOWANCE);
+            assert_eq!(low > 0.0, found.p_value.unwrap() < 0.05, "{shift}");
+        }
+    }
+
+    #[test]
+    fn observations_without_scatter_are_as_uncertain_as_one_tick() {
+        let flat = [3.0; 8];
+        let each = Observation::Process;
+        let ticking = found(&flat, &flat, each, Some(0.25));
+        assert_eq!(ticking.interval, Some((-0.25, 0.25)));
+        let unknown = found(&flat, &flat, each, None);
+        assert!(unknown.interval.is_none() && unknown.verdict.is_none() && unknown.timer_limited);
     }
 }

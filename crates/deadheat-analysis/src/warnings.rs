@@ -7,12 +7,11 @@ use deadheat_model::{
 };
 use deadheat_stats::summary::mean;
 use deadheat_stats::{
-    KeepReason, MIN_BLOCKS, MIN_REPLICATES_FOR_VERDICT, is_bimodal, mean_of_replicate_locations,
-    tail_rate,
+    Formula, KeepReason, MIN_BLOCKS, MIN_REPLICATES_FOR_VERDICT, is_bimodal,
+    mean_of_replicate_locations, tail_rate,
 };
 
-use crate::effect_estimate::{EffectEstimate, Formula, WithDropped, verdict};
-use crate::effects::Effects;
+use crate::effects::{EffectEstimate, Effects, WithDropped};
 use crate::raced::Members;
 
 /// Fewer ticks than this in a sample, and the clock shapes the result.
@@ -80,15 +79,14 @@ pub(crate) fn about_the_estimate(
     }
     if pooled.replicates == 1 && pooled.blocks >= MIN_BLOCKS {
         warnings.push(Warning::Provisional);
-    } else if effect_estimate.call.is_none() {
+    } else if effect_estimate.verdict.is_none() {
         warnings.push(Warning::FewReplicates {
             have: pooled.replicates,
             need: MIN_REPLICATES_FOR_VERDICT,
         });
     }
     let single = pooled.replicates == pooled.blocks && pooled.replicates > 1;
-    if single && effect_estimate.formula == Formula::Plain && pooled.replicates < FEW_SINGLE_BLOCKS
-    {
+    if single && effects.formula() == Formula::Plain && pooled.replicates < FEW_SINGLE_BLOCKS {
         warnings.push(Warning::SingleBlocks {
             replicates: pooled.replicates,
         });
@@ -115,7 +113,7 @@ pub(crate) fn about_the_estimate(
         warnings.push(Warning::BlocksDropped {
             count: effect_estimate.dropped,
             change_with_all: LogRatio(with_dropped.theta).change(),
-            verdict_with_all: with_dropped.call.map(verdict),
+            verdict_with_all: with_dropped.verdict,
         });
     }
     warnings
@@ -131,8 +129,8 @@ fn tells_another_story(
 ) -> bool {
     let margin = LogRatio::from_change(margin).0;
     let side = |theta: f64| (theta < -margin, theta > margin);
-    let [told, other] = [effect_estimate.call, with_dropped.call].map(|call| call.map(verdict));
-    if told != other {
+    let told = effect_estimate.verdict;
+    if told != with_dropped.verdict {
         return true;
     }
     // An open race is as open on either side of the margin.

@@ -11,8 +11,7 @@
 //! | what is a race to a graph? | [`graph`] |
 //! | how fast is each commit, and how sure is a difference of two? | [`levels`] |
 //! | do the loops of the graph close, and which host claims too much precision? | [`misclosure`](mod@misclosure) |
-//! | at which commits is there a step, and where is there creep? | [`changes`](mod@changes) |
-//! | between which commits is nothing to be seen? | [`plateaus`](mod@plateaus) |
+//! | at which commits is there a step, where is there creep, and between which commits is nothing to be seen? | [`changes`](mod@changes) |
 //! | which commits should be raced? | [`plan`] |
 //!
 //! ```
@@ -29,16 +28,13 @@
 //! ```
 
 pub mod changes;
-mod factor;
 pub mod graph;
 pub mod levels;
 pub mod misclosure;
 pub mod plan;
-pub mod plateaus;
 
-pub use changes::{Change, Changes, changes};
+pub use changes::{Change, Changes, Plateau, changes, plateaus};
 pub use graph::{Edge, GraphError};
 pub use levels::{Difference, Levels};
 pub use misclosure::{HostMisfit, Misclosure, Misfit, Settled, misclosure, settle};
 pub use plan::{error_at_end, plan_links};
-pub use plateaus::{Plateau, plateaus};

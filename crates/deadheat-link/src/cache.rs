@@ -9,23 +9,24 @@
 //! .deadheat/links/placements/DIGEST/LINKER/SEED  a neutral link
 //! .deadheat/links/placements/DIGEST/LINKER/SEED.json  what is known of it; its time is that of the last use
 //! ```
+//!
+//! [`StoredLinks`] names all that is kept of the links into one folder, for those who measure it or
+//! clear it away.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File, TryLockError, metadata};
+use std::fs::{self, File, metadata};
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
-use crate::direct::DirectCall;
 use crate::linker::{Family, Linker, Program};
 use crate::matched::{Layout, SectionTable};
-use crate::record::{Digest, LinkRecord};
-use crate::stamp::Stamp;
-use crate::store::lock_file;
+use crate::neutral_link::DirectCall;
+use crate::record::{Digest, LinkRecord, Stamp};
+use crate::store::{alone_in, lock_file};
 
 /// The bytes of neutral links that one `.deadheat/links` keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -503,26 +504,74 @@ fn ignore_missing(error: io::Error) -> io::Result<()> {
     }
 }
 
-/// A lock that keeps everybody else out of a folder `.deadheat/links` as long as it lives; `None`
-/// where a race runs. It is on the folder itself, which the engine locks as well for as long as a
-/// race runs.
-pub(crate) fn alone_in(home: &Path) -> io::Result<Option<File>> {
-    lock_folder(home, File::try_lock)
+/// A folder `.deadheat/links`. What is not known to be deadheat's is never named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredLinks {
+    home: PathBuf,
 }
 
-fn lock_folder(
-    home: &Path,
-    attempt: fn(&File) -> Result<(), TryLockError>,
-) -> io::Result<Option<File>> {
-    let folder = File::open(home)?;
-    match attempt(&folder) {
-        Err(TryLockError::WouldBlock) => return Ok(None),
-        attempted => attempted?,
+impl StoredLinks {
+    /// The files in `home`, a folder `.deadheat/links`.
+    pub fn at(home: PathBuf) -> Self {
+        Self { home }
     }
-    // It may have been removed and made again in between.
-    let (ours, there) = (folder.metadata()?, metadata(home)?);
-    let is_there = (ours.dev(), ours.ino()) == (there.dev(), there.ino());
-    Ok(is_there.then_some(folder))
+
+    /// The folder.
+    pub fn home(&self) -> &Path {
+        &self.home
+    }
+
+    /// Neutral links: they are made again with the next race that draws their seed.
+    pub fn neutral_links(&self) -> Vec<PathBuf> {
+        let placements = self.home.join("placements");
+        entries(&placements, |entry, _| is_of_neutral_links(entry))
+    }
+
+    /// Records of links, and the objects they were made from: they are made again with the next
+    /// link.
+    pub fn records(&self) -> Vec<PathBuf> {
+        let mut known = entries(&self.home.join("inputs"), |_, name| {
+            let name = name.strip_suffix(".new").unwrap_or(name);
+            Digest::is_spelled(name.split('.').next().unwrap_or(name))
+        });
+        known.extend(entries(&self.home, |entry, name| {
+            let is_record = name.ends_with(".json") && LinkRecord::is_at(entry);
+            is_record || ["index", "index.new", "lock"].contains(&name)
+        }));
+        known
+    }
+
+    /// Takes the folder for whoever clears it away: as long as the locks live, nobody uses it, and
+    /// nobody begins to. `None` while a race or a link does.
+    ///
+    /// # Errors
+    ///
+    /// A lock that cannot be had for another reason.
+    pub fn unused(&self) -> io::Result<Option<[File; 2]>> {
+        let Some(races) = alone_in(&self.home)? else {
+            return Ok(None);
+        };
+        let links = lock_file(&self.home)?;
+        match links.try_lock() {
+            Ok(()) => Ok(Some([races, links])),
+            Err(fs::TryLockError::WouldBlock) => Ok(None),
+            Err(fs::TryLockError::Error(error)) => Err(error),
+        }
+    }
+}
+
+/// Files and folders in a folder whose names are known; none where it leads elsewhere.
+fn entries(folder: &Path, is_known: impl Fn(&Path, &str) -> bool) -> Vec<PathBuf> {
+    if fs::symlink_metadata(folder).is_ok_and(|about| about.is_symlink()) {
+        return Vec::new();
+    }
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let paths = entries.map(|entry| entry.path());
+    let is_known = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str());
+        name.is_some_and(|name| is_known(path, name))
+    };
+    paths.filter(is_known).collect()
 }
 
 #[cfg(test)]
@@ -530,6 +579,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::store::lock_folder;
 
     fn linker(version: &str) -> Linker {
         Linker {

@@ -3,11 +3,10 @@
 
 use std::path::Path;
 
-use crate::options::{
-    LinkerOption, Named, Written, driver_takes_value, driver_writes, is_source, linker_option,
-    links_no_executable,
+use crate::arguments::{
+    self, LinkerOption, Named, Written, driver_takes_value, driver_writes, is_source,
+    linker_option, links_no_executable,
 };
-use crate::response;
 
 /// A piece of a command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -119,7 +118,7 @@ impl Intent {
         if arguments.iter().any(|argument| argument == "-c") {
             return Ok(Self::Other);
         }
-        let expanded = response::expand(arguments, directory)?;
+        let expanded = arguments::expand(arguments, directory)?;
         let mut reading = Reading::new(directory);
         let mut rest = expanded.into_iter();
         while let Some(argument) = rest.next() {
@@ -395,7 +394,7 @@ impl<'a> Reading<'a> {
             // The linker reads response files of its own.
             Piece::Input(spelling) if spelling.to_linker && spelling.value.starts_with('@') => {
                 let named = [spelling.value.clone()];
-                if let Ok(words) = response::expand(&named, self.directory)
+                if let Ok(words) = arguments::expand(&named, self.directory)
                     && words != named
                 {
                     words
@@ -434,7 +433,7 @@ mod tests {
     }
 
     fn intent(arguments: &str) -> Intent {
-        Intent::of(&response::split(arguments), Path::new("/")).unwrap()
+        Intent::of(&arguments::split(arguments), Path::new("/")).unwrap()
     }
 
     fn link(arguments: &str) -> Invocation {
@@ -521,7 +520,7 @@ mod tests {
     #[test]
     fn arguments_to_the_linker_stay_as_they_are_where_nothing_in_them_matters() {
         let plain = "x.o -Wl,-z,relro,-z,now -Wl,--gc-sections -Wl,-e,main -Xlinker -O1";
-        assert_eq!(words(plain), response::split(plain));
+        assert_eq!(words(plain), arguments::split(plain));
     }
 
     #[test]
@@ -530,7 +529,7 @@ mod tests {
             words(
                 "-Wl,-z,now,--version-script=v,x.o -Wl,-T -Wl,s -Xlinker --dynamic-list -Xlinker d"
             ),
-            response::split(
+            arguments::split(
                 "-Wl,-z -Wl,now -Xlinker --version-script=v -Xlinker x.o -Xlinker -T -Xlinker s \
                  -Xlinker --dynamic-list -Xlinker d"
             )

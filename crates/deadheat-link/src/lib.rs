@@ -11,31 +11,23 @@
 //! ```
 
 mod align;
+mod arguments;
 mod cache;
-mod direct;
 mod elf;
 mod invocation;
 mod link;
 mod linker;
 mod matched;
-mod note;
-mod options;
+mod neutral_link;
 mod placements;
-mod recipe;
 mod record;
-mod recording;
-mod response;
 mod roles;
-mod stamp;
 mod store;
-mod stored;
 mod symbols;
-mod thin;
 
-pub use link::{LinkError, Linked, link};
-pub use note::Note;
+pub use cache::StoredLinks;
+pub use link::{LinkError, Linked, Note, link};
 pub use placements::{Line, placements};
 pub use record::{Argument, Digest, LinkRecord, Obstacle, RecordError, StoredInput};
 pub use roles::{Roles, RolesError};
 pub use store::drop_unneeded;
-pub use stored::StoredLinks;

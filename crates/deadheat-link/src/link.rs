@@ -1,15 +1,17 @@
-//! Stands in for a compiler driver.
+//! Stands in for a compiler driver, and records the link of an executable that it was asked for: from
+//! the command line of the finished link to its record, and what the user should know of it.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
-use std::{env, io};
+use std::{env, fmt, io};
 
-use crate::invocation::Intent;
-use crate::note::Note;
-use crate::recording::record;
+use crate::elf::is_executable;
+use crate::invocation::{Intent, Invocation, Piece, Spelling};
+use crate::record::{Argument, Digest, LinkRecord, Obstacle, StoredInput};
+use crate::store::{Kept, Store, StoreError};
 
 /// A driver that could not be started.
 #[derive(Debug, thiserror::Error)]
@@ -145,4 +147,366 @@ fn is_deadheat(driver: &OsStr, arguments: &[OsString]) -> bool {
 fn is_trial(output: &str) -> bool {
     let name = Path::new(output).file_name().unwrap_or_default();
     name.to_string_lossy().starts_with("conftest")
+}
+
+/// Variables that drivers and linkers listen to.
+const LISTENED_TO: [&str; 14] = [
+    "PATH",
+    "COMPILER_PATH",
+    "GCC_EXEC_PREFIX",
+    "LIBRARY_PATH",
+    "LD_LIBRARY_PATH",
+    "LD_RUN_PATH",
+    "LDEMULATION",
+    "GNUTARGET",
+    "CCC_OVERRIDE_OPTIONS",
+    "CCC_ADD_ARGS",
+    "SOURCE_DATE_EPOCH",
+    "SDKROOT",
+    "VSLANG",
+    "LC_ALL",
+];
+
+/// Records the link that `driver`, as it was named, made of `invocation` in `directory`, which is
+/// absolute, if an executable came out of it. Returns what the user should know, or the reason why
+/// the link is not recorded though it should be.
+pub(crate) fn record(
+    driver: &str,
+    directory: &Path,
+    invocation: &Invocation,
+) -> Result<Vec<Note>, String> {
+    let vanished = |error| format!("it cannot be found where it was to be written ({error})");
+    let in_store = |error: StoreError| error.to_string();
+    let output = directory.join(&invocation.output);
+    let output = output.canonicalize().map_err(vanished)?;
+    if !output.is_file() {
+        return Ok(Vec::new());
+    }
+    let bytes = std::fs::read(&output).map_err(vanished)?;
+    if !is_executable(&bytes) {
+        return Ok(Vec::new());
+    }
+    let Some((folder, _)) = output.parent().zip(output.to_str()) else {
+        return Err(format!("{} is not Unicode", output.display()));
+    };
+    // Folders that begin with the system's root as the linker sees it are the system's.
+    let folders = invocation.folders.iter();
+    let folders =
+        folders.filter(|folder| !folder.starts_with('=') && !folder.starts_with("$SYSROOT"));
+    let mut writing = Writing {
+        directory,
+        folder,
+        folders: folders.map(|folder| directory.join(folder)).collect(),
+        store: Store::open(folder).map_err(in_store)?,
+        arguments: Vec::new(),
+        obstacle: None,
+        unsectioned: Vec::new(),
+    };
+    for piece in &invocation.pieces {
+        writing.take(piece).map_err(in_store)?;
+    }
+    let mut record = LinkRecord {
+        schema: LinkRecord::SCHEMA.to_owned(),
+        // As it is found from any folder.
+        driver: if driver.contains('/') {
+            directory.join(driver).to_string_lossy().into_owned()
+        } else {
+            driver.to_owned()
+        },
+        directory: directory.to_owned(),
+        arguments: writing.arguments,
+        environment: LISTENED_TO
+            .iter()
+            .filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)))
+            .collect(),
+        output_digest: Digest::of(&bytes),
+        digest: Digest(String::new()),
+        obstacle: writing.obstacle,
+        unsectioned: writing.unsectioned,
+        output: output.clone(),
+    };
+    record.digest = record.digest_of_the_rest();
+    writing.store.finish(&record).map_err(in_store)?;
+    let output = invocation.output.clone();
+    Ok(match (record.obstacle, record.unsectioned) {
+        (Some(obstacle), _) => vec![Note::Impossible { output, obstacle }],
+        (None, objects) if objects.is_empty() => Vec::new(),
+        (None, objects) => vec![Note::Unsectioned { output, objects }],
+    })
+}
+
+/// A record while it is written.
+#[derive(Debug)]
+struct Writing<'a> {
+    directory: &'a Path,
+    /// The folder of the output.
+    folder: &'a Path,
+    /// The folders in which the user has libraries.
+    folders: Vec<PathBuf>,
+    store: Store,
+    arguments: Vec<Argument>,
+    obstacle: Option<Obstacle>,
+    unsectioned: Vec<String>,
+}
+
+impl Writing<'_> {
+    fn take(&mut self, piece: &Piece) -> Result<(), StoreError> {
+        match piece {
+            Piece::Word(word) => self.arguments.push(Argument::Word(word.clone())),
+            Piece::Input(spelling) => self.keep(spelling, Path::new(&spelling.value), true)?,
+            Piece::Named(spelling) => self.keep(spelling, Path::new(&spelling.value), false)?,
+            Piece::Library { spelling, dynamic } => {
+                match archive(&spelling.value, *dynamic, &self.folders) {
+                    Some(archive) => {
+                        let bare = Spelling::bare(spelling.to_linker, &spelling.value);
+                        self.keep(&bare, &archive, true)?;
+                    }
+                    None => self.say_as(spelling, &spelling.value),
+                }
+            }
+            Piece::RunPath(spelling) => {
+                let value = self.run_path(&spelling.value);
+                self.say_as(spelling, &value);
+            }
+            Piece::Folder(spelling) => {
+                // rustc names a folder of its own making, which it removes; without a file in it
+                // nobody can miss it.
+                let folder = self.directory.join(&spelling.value);
+                let is_empty = match folder.read_dir() {
+                    Ok(mut entries) => entries.next().is_none(),
+                    Err(_) => !spelling.value.starts_with('='),
+                };
+                if !is_empty {
+                    self.say_as(spelling, &spelling.value);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps a file, or names it where it is if it is none to keep.
+    fn keep(&mut self, spelling: &Spelling, file: &Path, is_input: bool) -> Result<(), StoreError> {
+        let path = self.directory.join(file);
+        if !path.is_file() {
+            self.say_as(spelling, &spelling.value);
+            return Ok(());
+        }
+        let original = file.display().to_string();
+        match self.store.keep(&path)? {
+            Kept::Stored(name, survey) => {
+                if let Some(member) = survey.link_time_code {
+                    let object = format!("{original}{member}");
+                    self.obstacle
+                        .get_or_insert(Obstacle::LinkTimeCode { object });
+                }
+                if !is_of_the_toolchain(&path) {
+                    for member in survey.unsectioned {
+                        let object = format!("{original}{member}");
+                        if !self.unsectioned.contains(&object) {
+                            self.unsectioned.push(object);
+                        }
+                    }
+                }
+                self.arguments
+                    .extend(spelling.lead().into_iter().map(Argument::Word));
+                self.arguments.push(Argument::Kept {
+                    before: spelling.before_value().to_owned(),
+                    input: StoredInput { original, name },
+                });
+            }
+            Kept::Linked if is_input => self.say_as(spelling, &path.to_string_lossy()),
+            Kept::Linked => self.say_as(spelling, &spelling.value),
+            Kept::Unknown(problem) => {
+                self.obstacle.get_or_insert(Obstacle::UnknownFormat {
+                    file: original,
+                    problem,
+                });
+                self.say_as(spelling, &path.to_string_lossy());
+            }
+        }
+        Ok(())
+    }
+
+    fn say_as(&mut self, spelling: &Spelling, value: &str) {
+        self.arguments
+            .extend(spelling.with(value).into_iter().map(Argument::Word));
+    }
+
+    /// A neutral link lies elsewhere, and must find its libraries all the same.
+    fn run_path(&self, value: &str) -> String {
+        let folder = self.folder.to_string_lossy();
+        let mut folders = Vec::new();
+        for entry in value.split(':') {
+            let absolute = entry
+                .replace("${ORIGIN}", &folder)
+                .replace("$ORIGIN", &folder);
+            if absolute != entry {
+                folders.push(absolute);
+            }
+            folders.push(entry.to_owned());
+        }
+        folders.join(":")
+    }
+}
+
+/// The archive that a linker takes for `-l NAME`, when it lies in one of the user's own folders.
+/// `None` when a shared library comes first, when the system has it, or when it is nowhere here.
+pub(crate) fn archive(name: &str, dynamic: bool, folders: &[PathBuf]) -> Option<PathBuf> {
+    let exact = name.strip_prefix(':').map(str::to_owned);
+    let shared = format!("lib{name}.so");
+    let archive = exact.clone().unwrap_or_else(|| format!("lib{name}.a"));
+    for folder in folders {
+        if exact.is_none() && dynamic && folder.join(&shared).exists() {
+            return None;
+        }
+        let found = folder.join(&archive);
+        if found.is_file() {
+            return (!is_of_the_toolchain(&found)).then_some(found);
+        }
+    }
+    None
+}
+
+/// Returns true if a file came with the system or the compiler. Their users cannot compile it anew.
+pub(crate) fn is_of_the_toolchain(file: &Path) -> bool {
+    const SYSTEM: [&str; 6] = [
+        "/usr",
+        "/lib",
+        "/lib32",
+        "/lib64",
+        "/nix/store",
+        "/gnu/store",
+    ];
+    let folders = file.parent().unwrap_or(file);
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    SYSTEM.iter().any(|system| file.starts_with(system))
+        || folders.iter().any(|folder| folder == "rustlib")
+        || folders.to_string_lossy().contains("/lib/gcc/")
+        || (name.starts_with("crt") && name.ends_with(".o"))
+}
+
+/// Something the user should know about a link. None of it harms the link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// The link was not recorded, though an executable came out of it.
+    NotRecorded {
+        /// The executable, as it was named.
+        output: String,
+        /// The reason.
+        reason: String,
+    },
+    /// Sources were compiled and linked in one call.
+    FromSources {
+        /// The executable, as it was named.
+        output: String,
+    },
+    /// The link was recorded, and no neutral link can be made from it.
+    Impossible {
+        /// The executable, as it was named.
+        output: String,
+        /// The reason.
+        obstacle: Obstacle,
+    },
+    /// Functions of these objects share a section, and move only together.
+    Unsectioned {
+        /// The executable, as it was named.
+        output: String,
+        /// The objects; members of archives as `libfoo.a(bar.o)`.
+        objects: Vec<String>,
+    },
+}
+
+/// Objects named in one note at most.
+const MOST_NAMED: usize = 6;
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotRecorded { output, reason } => write!(
+                f,
+                "the link of {output} was not recorded: {reason}; races of it will have scope \
+                 `binary`"
+            ),
+            Self::FromSources { output } => write!(
+                f,
+                "{output} was compiled and linked in one call, which leaves no objects to link \
+                 again; races of it will have scope `binary` unless its sources are compiled \
+                 with -c first"
+            ),
+            Self::Impossible { output, obstacle } => write!(
+                f,
+                "{output} cannot be linked neutrally: {obstacle}; races of it will have scope \
+                 `binary`"
+            ),
+            Self::Unsectioned { output, objects } => {
+                let named = objects.len().min(MOST_NAMED);
+                write!(f, "{output}: functions of {}", objects[..named].join(", "))?;
+                if objects.len() > named {
+                    write!(f, " and of {} more objects", objects.len() - named)?;
+                }
+                write!(
+                    f,
+                    " share one section each and move only together; compile with \
+                     -ffunction-sections"
+                )
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{create_dir, write};
+
+    use super::*;
+
+    #[test]
+    fn the_first_folder_with_the_library_decides_and_there_the_shared_one() {
+        let base = tempfile::tempdir().unwrap();
+        let folders = ["one", "two"].map(|name| base.path().join(name));
+        for folder in &folders {
+            create_dir(folder).unwrap();
+        }
+        let [one, two] = &folders;
+        write(one.join("libboth.a"), "").unwrap();
+        write(one.join("libboth.so"), "").unwrap();
+        write(one.join("libfirst.a"), "").unwrap();
+        write(two.join("libfirst.so"), "").unwrap();
+        write(two.join("liblast.a"), "").unwrap();
+        let archive = |name, dynamic| archive(name, dynamic, &folders);
+        assert_eq!(archive("both", true), None);
+        assert_eq!(archive("both", false), Some(one.join("libboth.a")));
+        assert_eq!(archive("first", true), Some(one.join("libfirst.a")));
+        assert_eq!(archive("last", true), Some(two.join("liblast.a")));
+        assert_eq!(archive(":liblast.a", true), Some(two.join("liblast.a")));
+        assert_eq!(archive(":libboth.so", true), Some(one.join("libboth.so")));
+        assert_eq!(archive("none", true), None);
+    }
+
+    #[test]
+    fn what_came_with_the_system_is_told_from_the_users_own() {
+        for toolchain in [
+            "/usr/lib/x86_64-linux-gnu/libm.a",
+            "/home/me/.rustup/toolchains/stable/lib/rustlib/host/lib/libstd.rlib",
+            "/opt/cross/lib/gcc/arm/12/libgcc.a",
+            "/opt/sysroot/crt1.o",
+        ] {
+            assert!(is_of_the_toolchain(Path::new(toolchain)), "{toolchain}");
+        }
+        for own in ["/home/me/libm.a", "/srv/usr/k.o", "/home/me/rustlib.o"] {
+            assert!(!is_of_the_toolchain(Path::new(own)), "{own}");
+        }
+    }
+
+    #[test]
+    fn only_the_first_objects_are_named() {
+        let note = |count: usize| {
+            let objects = (0..count).map(|i| format!("{i}.o")).collect();
+            let output = "app".to_owned();
+            Note::Unsectioned { output, objects }.to_string()
+        };
+        assert!(note(1).starts_with("app: functions of 0.o share one"));
+        assert!(note(6).contains("4.o, 5.o share"));
+        assert!(note(9).contains("5.o and of 3 more objects share"));
+    }
 }

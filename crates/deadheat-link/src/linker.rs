@@ -8,8 +8,7 @@ use std::{env, io};
 
 use serde::{Deserialize, Serialize};
 
-use crate::record::LinkRecord;
-use crate::stamp::Stamp;
+use crate::record::{LinkRecord, Stamp};
 
 /// Linkers that take an order, in the order they are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -11,10 +11,9 @@ use deadheat_model::byte_size;
 use serde::Serialize;
 
 use crate::cache::{Cache, CacheEntry, Limits, Variant, WorkFolder};
-use crate::direct::DirectCall;
 use crate::linker::{Family, LinkFailure, Linker, candidates, chosen_linker, failure_of};
 use crate::matched::{Layout, SectionTable, Way};
-use crate::recipe::{Order, Recipe, cores};
+use crate::neutral_link::{DirectCall, Order, Recipe, cores};
 use crate::record::{Digest, LinkRecord, StoredInput};
 
 /// The variable that leaves one family of linkers: `lld`, `mold` or `gnu`.

@@ -1,14 +1,49 @@
-//! The record of what a link was made from, kept beside its output.
+//! The record of what a link was made from, kept beside its output; and by what a file is known again
+//! without being read.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read as _};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::stamp::Stamp;
+/// A file that changed so shortly before it was read may have changed again without its time
+/// telling: a file system's clock ticks slowly.
+pub(crate) const TICK: Duration = Duration::from_millis(100);
+
+/// The state of a file, without its contents: another one says that the file may have changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Stamp {
+    device: u64,
+    inode: u64,
+    pub(crate) size: u64,
+    /// Nanoseconds since 1970, of its contents and of anything about it.
+    modified_ns: i128,
+    changed_ns: i128,
+}
+
+impl Stamp {
+    pub(crate) fn of(metadata: &Metadata) -> Self {
+        let ns = |seconds: i64, ns: i64| i128::from(seconds) * 1_000_000_000 + i128::from(ns);
+        Self {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            size: metadata.size(),
+            modified_ns: ns(metadata.mtime(), metadata.mtime_nsec()),
+            changed_ns: ns(metadata.ctime(), metadata.ctime_nsec()),
+        }
+    }
+
+    /// Returns true if a change after this moment would show.
+    pub(crate) fn is_settled(&self, now: SystemTime) -> bool {
+        let now = now.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let tick = TICK.as_nanos() as i128;
+        self.modified_ns.max(self.changed_ns) + tick < now.as_nanos() as i128
+    }
+}
 
 /// A SHA-256, in hexadecimal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

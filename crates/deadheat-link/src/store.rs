@@ -1,7 +1,9 @@
 //! The folder with everything that links into one folder were made from, and the index of what is
 //! known of those files, so that nothing is read twice.
+//!
+//! A thin archive, whose members are files elsewhere, is kept as one that holds them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read};
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -9,12 +11,12 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime};
 
+use object::archive::{MAGIC, THIN_MAGIC};
+use object::read::archive::{ArchiveFile, ArchiveMember};
 use serde::{Deserialize, Serialize};
 
 use crate::align::{Problem, Survey, align};
-use crate::record::{Digest, LinkRecord, record_file};
-use crate::stamp::Stamp;
-use crate::thin;
+use crate::record::{Digest, LinkRecord, Stamp, record_file};
 
 /// The longest wait for another link into the same folder.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -101,9 +103,9 @@ impl Store {
         }
         let mut bytes = Vec::new();
         opened.read_to_end(&mut bytes).map_err(at(file))?;
-        let is_thin = thin::is_thin(&bytes);
+        let is_thin = is_thin(&bytes);
         if is_thin {
-            match thin::gathered(&bytes, file.parent().unwrap_or(file)) {
+            match gathered(&bytes, file.parent().unwrap_or(file)) {
                 Ok(whole) => bytes = whole,
                 Err(problem) => return Ok(Kept::Unknown(problem)),
             }
@@ -241,6 +243,28 @@ pub(crate) fn lock_file(home: &Path) -> io::Result<File> {
     options.open(home.join("lock"))
 }
 
+/// A lock that keeps everybody else out of a folder `.deadheat/links` as long as it lives; `None`
+/// where a race runs. It is on the folder itself, which the engine locks as well for as long as a
+/// race runs.
+pub(crate) fn alone_in(home: &Path) -> io::Result<Option<File>> {
+    lock_folder(home, File::try_lock)
+}
+
+pub(crate) fn lock_folder(
+    home: &Path,
+    attempt: fn(&File) -> Result<(), TryLockError>,
+) -> io::Result<Option<File>> {
+    let folder = File::open(home)?;
+    match attempt(&folder) {
+        Err(TryLockError::WouldBlock) => return Ok(None),
+        attempted => attempted?,
+    }
+    // It may have been removed and made again in between.
+    let (ours, there) = (folder.metadata()?, fs::metadata(home)?);
+    let is_there = (ours.dev(), ours.ino()) == (there.dev(), there.ino());
+    Ok(is_there.then_some(folder))
+}
+
 /// Waits for the lock, but not for ever: a build must go on.
 fn locked(home: &Path) -> Result<File, StoreError> {
     let file = &home.join("lock");
@@ -341,12 +365,102 @@ impl Index {
     }
 }
 
+/// Returns true if the members of this archive are files elsewhere.
+pub(crate) fn is_thin(bytes: &[u8]) -> bool {
+    bytes.starts_with(&THIN_MAGIC)
+}
+
+/// The archive in `folder`, with its members in it: their order, names and symbols are those of the
+/// thin one.
+///
+/// # Errors
+///
+/// The problem with it, in words.
+pub(crate) fn gathered(thin: &[u8], folder: &Path) -> Result<Vec<u8>, String> {
+    let broken = |error: object::read::Error| format!("a thin archive that is broken: {error}");
+    let archive = ArchiveFile::parse(thin).map_err(broken)?;
+    let path_of = |member: &ArchiveMember<'_>| String::from_utf8_lossy(member.name()).into_owned();
+    let mut members = Vec::new();
+    let mut by_path = HashMap::new();
+    for member in archive.members() {
+        let path = path_of(&member.map_err(broken)?);
+        let data = fs::read(folder.join(&path))
+            .map_err(|error| format!("a thin archive, whose member {path}: {error}"))?;
+        by_path.insert(path.clone(), members.len());
+        members.push((path, data));
+    }
+    // Which symbol is in which member.
+    let mut symbols = Vec::new();
+    for symbol in archive.symbols().map_err(broken)?.into_iter().flatten() {
+        let symbol = symbol.map_err(broken)?;
+        let member = archive.member(symbol.offset()).map_err(broken)?;
+        if let Some(&index) = by_path.get(&path_of(&member)) {
+            symbols.push((index, symbol.name()));
+        }
+    }
+    whole_archive(&members, &symbols)
+        .ok_or_else(|| "a thin archive with more than 4 GiB".to_owned())
+}
+
+/// An archive as GNU ar writes it. `None` when it is too large for its symbols.
+fn whole_archive(members: &[(String, Vec<u8>)], symbols: &[(usize, &[u8])]) -> Option<Vec<u8>> {
+    let mut names = Vec::new();
+    let mut name_fields = Vec::new();
+    for (path, _) in members {
+        name_fields.push(format!("/{}", names.len()));
+        let name = path.rsplit('/').next().unwrap_or(path);
+        names.extend_from_slice(name.as_bytes());
+        names.extend_from_slice(b"/\n");
+    }
+    let text: usize = symbols.iter().map(|(_, name)| name.len() + 1).sum();
+    let table_size = 4 + 4 * symbols.len() + text;
+    // Where every member comes to lie.
+    let mut position = MAGIC.len() + 2 * MEMBER_HEADER + even(table_size) + even(names.len());
+    let mut positions = Vec::new();
+    for (_, data) in members {
+        positions.push(u32::try_from(position).ok()?);
+        position += MEMBER_HEADER + even(data.len());
+    }
+    let mut table = Vec::with_capacity(table_size);
+    table.extend_from_slice(&u32::try_from(symbols.len()).ok()?.to_be_bytes());
+    for (member, _) in symbols {
+        table.extend_from_slice(&positions[*member].to_be_bytes());
+    }
+    for (_, name) in symbols {
+        table.extend_from_slice(name);
+        table.push(0);
+    }
+    let mut whole = MAGIC.to_vec();
+    append_member(&mut whole, "/", &table);
+    append_member(&mut whole, "//", &names);
+    for (name, (_, data)) in name_fields.iter().zip(members) {
+        append_member(&mut whole, name, data);
+    }
+    Some(whole)
+}
+
+/// Bytes before every member.
+const MEMBER_HEADER: usize = 60;
+
+fn even(size: usize) -> usize {
+    size.next_multiple_of(2)
+}
+
+fn append_member(whole: &mut Vec<u8>, name: &str, data: &[u8]) {
+    // Name, time, owner, group, mode, size.
+    let size = data.len();
+    let header = format!("{name:<16}{0:<12}{0:<6}{0:<6}{1:<8}{size:<10}`\n", 0, 644);
+    whole.extend_from_slice(header.as_bytes());
+    whole.extend_from_slice(data);
+    if data.len() % 2 == 1 {
+        whole.push(b'\n');
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
-    use crate::stamp::TICK;
+    use crate::record::TICK;
 
     #[test]
     fn a_file_is_read_again_once_anything_about_it_changed() {
@@ -381,5 +495,40 @@ mod tests {
             index.remember(file, stamp, now, "D.o");
             assert_eq!(index.name_of(file, &stamp), None);
         }
+    }
+
+    #[test]
+    fn what_was_written_is_read_back_with_its_symbols() {
+        let members = [
+            ("dir/a.o".to_owned(), vec![1; 3]),
+            ("b.o".to_owned(), vec![2; 8]),
+        ];
+        let symbols: [(usize, &[u8]); 3] = [(1, b"bee"), (0, b"a"), (1, b"be")];
+        let whole = whole_archive(&members, &symbols).unwrap();
+        let archive = ArchiveFile::parse(&*whole).unwrap();
+        let read: Vec<_> = archive
+            .members()
+            .map(|member| member.unwrap())
+            .map(|member| (member.name(), member.data(&*whole).unwrap()))
+            .collect();
+        let expected: [(&[u8], &[u8]); 2] = [(b"a.o", &[1; 3]), (b"b.o", &[2; 8])];
+        assert_eq!(read, expected);
+        for (symbol, (member, name)) in archive.symbols().unwrap().unwrap().zip(symbols) {
+            let symbol = symbol.unwrap();
+            assert_eq!(symbol.name(), name);
+            let found = archive.member(symbol.offset()).unwrap();
+            assert_eq!(found.name(), expected[member].0);
+        }
+    }
+
+    #[test]
+    fn a_member_that_is_gone_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut thin = THIN_MAGIC.to_vec();
+        append_member(&mut thin, "//", b"gone.o/\n");
+        thin.extend_from_slice(format!("{:<48}{:<10}`\n", "/0", 5).as_bytes());
+        assert!(is_thin(&thin));
+        let problem = gathered(&thin, folder.path()).unwrap_err();
+        assert!(problem.contains("member gone.o: "), "{problem}");
     }
 }

@@ -3,12 +3,11 @@
 
 use rand_core::Rng;
 
-use deadheat_stats::blocks::Clusters;
-use deadheat_stats::guard::guard_interval;
-use deadheat_stats::huber::{Floor, pooled_huber};
+use deadheat_stats::clusters::Clusters;
+use deadheat_stats::estimate::{Call, Floor, call, pooled_huber};
+use deadheat_stats::formula::guard_interval;
 use deadheat_stats::looks::Spending;
 use deadheat_stats::rng::{chi_squared, normal, uniform};
-use deadheat_stats::verdict::{Call, call};
 
 /// The margin of the races.
 pub const MARGIN: f64 = 0.01;
@@ -78,7 +77,7 @@ pub fn outcomes(
             sum.replicates += at as f64;
             match called {
                 Call::Undecided => {}
-                Call::Equivalent { .. } if change < MARGIN => sum.equivalent += 1.0,
+                Call::Equivalent if change < MARGIN => sum.equivalent += 1.0,
                 Call::Slower if change > 0.0 => sum.slower += 1.0,
                 _ => sum.wrong += 1.0,
             }

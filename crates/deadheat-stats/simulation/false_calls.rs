@@ -7,17 +7,16 @@
 //! apart ([`Noise::Modes`]), most blocks of an early look may lie within one of a few narrow heaps,
 //! and σ̂, a median, sees the heap alone. Then .12 of runs are called with the looks to 11
 //! replicates and .14 with those to 40, by either reading of T. The
-//! [`guard`](deadheat_stats::guard) mends that.
+//! [`guard`](deadheat_stats::guard_p) mends that.
 
 use rand_core::Rng;
 
-use deadheat_stats::anytime::{DEFAULT_G, critical_t};
-use deadheat_stats::blocks::Clusters;
+use deadheat_stats::clusters::Clusters;
 use deadheat_stats::dist::{t_critical, t_two_sided_p};
+use deadheat_stats::estimate::{Floor, pooled_huber};
 use deadheat_stats::few_blocks::stretched_t;
-use deadheat_stats::guard::guard_p;
-use deadheat_stats::huber::{Floor, pooled_huber};
-use deadheat_stats::looks::Spending;
+use deadheat_stats::formula::guard_p;
+use deadheat_stats::looks::{DEFAULT_G, Spending, critical_t};
 use deadheat_stats::rng::{chi_squared, coin, normal, uniform};
 
 /// The spread of an undisturbed slot, in log-ratio units. Only [`Noise::Spikes`] has a second scale
@@ -111,7 +110,7 @@ pub struct FalseCalls {
     pub plain: f64,
     /// T taken for what it is ([`few_blocks`](deadheat_stats::few_blocks)).
     pub calibrated: f64,
-    /// The same, where the [`guard`](deadheat_stats::guard) leaves 0 out as well: how races are
+    /// The same, where the [`guard`](deadheat_stats::guard_p) leaves 0 out as well: how races are
     /// judged.
     pub guarded: f64,
 }
@@ -197,7 +196,7 @@ mod tests {
 
     use super::*;
     use deadheat_stats::few_blocks::critical;
-    use deadheat_stats::guard::guard_interval;
+    use deadheat_stats::formula::guard_interval;
 
     #[test]
     fn a_call_is_an_interval_without_nought() {

@@ -10,10 +10,10 @@
 
 use rand_core::Rng;
 
-use deadheat_stats::blocks::Clusters;
+use deadheat_stats::clusters::Clusters;
 use deadheat_stats::dist::{t_critical, t_two_sided_p};
+use deadheat_stats::estimate::{Floor, pooled_huber};
 use deadheat_stats::few_blocks::Stretch;
-use deadheat_stats::huber::{Floor, pooled_huber};
 use deadheat_stats::rng::normal;
 
 /// The levels the table is fitted to. From the simulated values between them the fit strays no

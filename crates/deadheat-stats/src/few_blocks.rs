@@ -112,15 +112,15 @@ pub fn two_sided_p(t: f64, replicates: usize) -> f64 {
 }
 
 /// Student's t with P − 1 degrees of freedom that is as improbable as T = `t` over `replicates`
-/// single blocks; never larger in size. What is made for Student's t, such as the e-values of
-/// [`anytime`](crate::looks), takes it instead.
+/// single blocks; never larger in size. What is made for Student's t, such as an
+/// [`e_value`](crate::looks::e_value), takes it instead.
 pub fn equivalent_t(t: f64, replicates: usize) -> f64 {
     Stretch::tabled(replicates).undo(t)
 }
 
 /// The inverse of [`equivalent_t`]: the T over `replicates` single blocks that is as improbable as
 /// Student's `t`. Makes the critical value of any rule stated in t, such as
-/// [`anytime::critical_t`](crate::anytime::critical_t), one for T.
+/// [`critical_t`](crate::looks::critical_t), one for T.
 pub fn stretched_t(t: f64, replicates: usize) -> f64 {
     Stretch::tabled(replicates).apply(t)
 }

@@ -1,6 +1,14 @@
-//! The effects that a design can find, and how much more of it a decision would take.
+//! The effects that a design can find, how much more of it a decision would take, and how many
+//! blocks a process is worth: that hangs on the spread within a replicate and between replicates.
+//!
+//! Beside the spread stands whether the replicates speak with one voice, by two estimates that agree
+//! for one mode and part for two.
 
-use crate::dist::t_critical;
+use crate::clusters::Clusters;
+use crate::dist::{f_upper_tail, t_critical};
+use crate::estimate::{HUBER_CLAMP, PooledEstimate};
+use crate::rank::hodges_lehmann_with;
+use crate::summary::{Centred, all_finite, finite, mean};
 
 /// Φ⁻¹(0.8): the power of 80 % in a minimum detectable effect.
 pub const POWER_QUANTILE: f64 = 0.84;
@@ -25,12 +33,12 @@ pub fn minimum_detectable_effect(se: f64, df: f64, two_sided_level: f64) -> f64 
 }
 
 /// The standard error that the pooled estimate will have after so many replicates of `blocks` blocks each, from the
-/// variances of [`clamped_components`](crate::clamped_components): √((between + within/blocks)/replicates)/0.866.
+/// variances of [`clamped_components`]: √((between + within/blocks)/replicates)/0.866.
 ///
 /// Clamped effects vary less than the effects themselves, and the estimate pays for it: its error
 /// is that of their mean over the share of effects that were not clamped (Huber 1964), which is
 /// 0.866 of normal ones. Where each replicate is a single block, `between` is 0 and
-/// [`clamped_variance`](crate::clamped_variance) the rest. No replicates or blocks count as one,
+/// [`clamped_variance`] the rest. No replicates or blocks count as one,
 /// and negative variances as 0.
 pub fn planned_standard_error(within: f64, between: f64, blocks: u32, replicates: usize) -> f64 {
     let of_a_replicate = between.max(0.0) + within.max(0.0) / f64::from(blocks.max(1));
@@ -114,9 +122,165 @@ pub fn optimal_blocks(
     }
 }
 
+/// Variances of block effects, in squared log-ratio units. Every figure is finite and none below 0.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Components {
+    /// σ²_within: of blocks about their replicate's mean.
+    pub within: f64,
+    /// σ²_between: of replicates' true means; 0 where the means differ no more than their blocks
+    /// explain.
+    pub between: f64,
+    /// Mean square between over mean square within; near 1 when replicates do not matter. `None`
+    /// without any spread within.
+    pub f: Option<f64>,
+    /// P − 1.
+    pub df_between: f64,
+    /// N − P.
+    pub df_within: f64,
+}
+
+impl Components {
+    /// The p-value that replicates have one mean: P(F ≥ `f`) with `df_between` and `df_within`
+    /// degrees of freedom (Fisher 1925). `None` without any spread within.
+    pub fn p_value(&self) -> Option<f64> {
+        Some(f_upper_tail(self.f?, self.df_between, self.df_within))
+    }
+}
+
+/// One-way random-effects analysis of variance for replicates of any sizes (Searle, Casella &
+/// McCulloch 1992).
+///
+/// With n_p blocks in replicate p, N in all: MSB = Σn_p(d̄_p − d̄)²/(P − 1), MSW = ΣΣ(d_pk −
+/// d̄_p)²/(N − P), n₀ = (N − Σn_p²/N)/(P − 1); σ²_within = MSW, σ²_between = max(0, (MSB −
+/// MSW)/n₀), F = MSB/MSW as `scipy.stats.f_oneway`.
+///
+/// `None` for fewer than two replicates, when no replicate has a second block, for effects that are
+/// not finite, all equal, or too large to square. One spike inflates σ²_within without bound: to
+/// plan blocks, use [`clamped_components`].
+pub fn variance_components(clusters: &Clusters) -> Option<Components> {
+    let effects = clusters.effects();
+    let (n, p) = (effects.len() as f64, clusters.replicates() as f64);
+    let (df_between, df_within) = (p - 1.0, n - p);
+    if df_between < 1.0 || df_within < 1.0 {
+        return None;
+    }
+    let centred = Centred::new(effects).filter(Centred::has_spread)?;
+    let (mut between, mut within, mut squared_sizes) = (0.0, 0.0, 0.0);
+    let mut rest = &centred.deviations[..];
+    for replicate in clusters.iter() {
+        let (deviations, later) = rest.split_at(replicate.len());
+        rest = later;
+        let size = deviations.len() as f64;
+        let mean = deviations.iter().sum::<f64>() / size;
+        between += size * mean * mean;
+        // Effects that are equal within have no spread there, however their mean rounds.
+        if deviations.iter().any(|d| *d != deviations[0]) {
+            within += deviations.iter().map(|d| (d - mean).powi(2)).sum::<f64>();
+        }
+        squared_sizes += size * size;
+    }
+    let (mean_square_between, mean_square_within) = (between / df_between, within / df_within);
+    let effective_size = (n - squared_sizes / n) / df_between;
+    let excess = (mean_square_between - mean_square_within) / effective_size;
+    // In the unit of the effects at last.
+    let unit = centred.root_mean_square(centred.squares())?;
+    let in_effects = |variance: f64| finite((variance.sqrt() * unit).powi(2));
+    Some(Components {
+        within: in_effects(mean_square_within)?,
+        between: in_effects(excess.max(0.0))?,
+        f: finite(mean_square_between / mean_square_within),
+        df_between,
+        df_within,
+    })
+}
+
+/// [`variance_components`] of the effects clamped to θ̂ ± 1.5σ̂: the variances that the pooled
+/// estimate itself lives with.
+///
+/// θ̂ and its standard error see an effect only through its score ψ((d − θ̂)/σ̂), and θ̂ + σ̂ψ is
+/// the clamped effect. The ratio within to between of the clamped effects therefore is the one that
+/// makes [`optimal_blocks`] minimise the error of θ̂; with raw
+/// effects, 2 % of pre-emption spikes ask for the largest number allowed, to average away what the
+/// estimate never feels.
+///
+/// `None` where [`variance_components`] is, and for an estimate without scale.
+///
+/// ```
+/// use deadheat_stats::{Clusters, Floor, clamped_components, optimal_blocks, pooled_huber};
+///
+/// // Three processes, four blocks each, one of them hit by an interrupt.
+/// let effects = [
+///     -0.012, -0.010, -0.011, -0.013, -0.021, -0.019, 0.310, -0.020, -0.015, -0.016, -0.014, -0.017,
+/// ];
+/// let clusters = Clusters::new(&effects, &[4, 4, 4]).unwrap();
+/// let estimate = pooled_huber(&clusters, Floor::default()).unwrap();
+/// let variance = clamped_components(&clusters, &estimate).unwrap();
+/// // A new process costs as much as eighty blocks.
+/// let blocks = optimal_blocks(80.0, 1.0, variance.within, variance.between);
+/// assert!((5..=20).contains(&blocks));
+/// ```
+pub fn clamped_components(clusters: &Clusters, estimate: &PooledEstimate) -> Option<Components> {
+    let clamped = clamped(clusters, estimate)?;
+    let sizes: Vec<usize> = clusters.iter().map(<[f64]>::len).collect();
+    variance_components(&Clusters::new(&clamped, &sizes).ok()?)
+}
+
+/// Variance of the effects clamped to θ̂ ± 1.5σ̂ about their mean, however they are grouped: all
+/// there is where every replicate is a single block. Comparable with [`clamped_components`], of
+/// which it holds both parts.
+///
+/// `None` for fewer than two effects, for effects that are not finite, all equal, or too large to
+/// square, and for an estimate without scale.
+pub fn clamped_variance(clusters: &Clusters, estimate: &PooledEstimate) -> Option<f64> {
+    let clamped = clamped(clusters, estimate)?;
+    let centred = Centred::new(&clamped).filter(Centred::has_spread)?;
+    finite(
+        centred
+            .root_mean_square(clamped.len() as f64 - 1.0)?
+            .powi(2),
+    )
+}
+
+/// The effects, none further from θ̂ than 1.5σ̂.
+fn clamped(clusters: &Clusters, estimate: &PooledEstimate) -> Option<Vec<f64>> {
+    let reach = HUBER_CLAMP * estimate.scale;
+    let (low, high) = (estimate.theta - reach, estimate.theta + reach);
+    if low >= high || !all_finite(clusters.effects()) {
+        return None;
+    }
+    let effects = clusters.effects().iter();
+    Some(effects.map(|d| d.max(low).min(high)).collect())
+}
+
+/// The mean over replicates of each one's Hodges–Lehmann estimate: every replicate counts once and
+/// none is an outlier.
+///
+/// Without replicates, or with an effect that is not finite, there is nothing to average and the
+/// mean is 0.
+pub fn mean_of_replicate_locations(clusters: &Clusters) -> f64 {
+    let mut scratch = Vec::new();
+    let locate = |replicate| hodges_lehmann_with(replicate, &mut scratch);
+    let locations: Option<Vec<f64>> = clusters.iter().map(locate).collect();
+    locations
+        .and_then(|locations| mean(&locations))
+        .unwrap_or(0.0)
+}
+
+/// Returns true if the mean of replicate locations leaves θ̂ by more than max(margin/2, 2·SE),
+/// `margin_log` = ln(1 + δ).
+///
+/// The pooled estimate sides with the majority of replicates, the mean with none; layouts that are
+/// fast or slow and nothing between set them apart, and t intervals then cover too rarely. One
+/// replicate has no company to differ from.
+pub fn is_bimodal(mean_hl: f64, estimate: &PooledEstimate, margin_log: f64) -> bool {
+    estimate.replicates >= 2
+        && (mean_hl - estimate.theta).abs() > (0.5 * margin_log).max(2.0 * estimate.se)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::estimate::{Floor, pooled_huber};
 
     #[test]
     fn the_minimum_detectable_effect_is_a_quantile_and_the_power_in_standard_errors() {
@@ -187,5 +351,191 @@ mod tests {
         assert_eq!(optimal_blocks(0.0, 0.0, 0.0, 0.0), 5);
         assert_eq!(optimal_blocks(f64::MAX, f64::MAX, f64::MAX, f64::MAX), 5);
         assert_eq!(optimal_blocks(-1.0, 1.0, 1.0, 1.0), 5);
+    }
+
+    fn close(got: f64, want: f64) {
+        assert!(
+            (got - want).abs() <= 1e-14 * want.abs(),
+            "{got} is not {want}"
+        );
+    }
+
+    fn components(effects: &[f64], sizes: &[usize]) -> Option<Components> {
+        variance_components(&Clusters::new(effects, sizes).unwrap())
+    }
+
+    #[test]
+    fn a_balanced_design_gives_the_textbook_table() {
+        // Means 2 and 6, MSB = 16/1, MSW = 4/2, n₀ = 2.
+        let found = components(&[1.0, 3.0, 5.0, 7.0], &[2, 2]).unwrap();
+        close(found.within, 2.0);
+        close(found.between, 7.0);
+        close(found.f.unwrap(), 8.0);
+        assert_eq!((found.df_between, found.df_within), (1.0, 2.0));
+        // With two degrees below, F = 8 with one above is t = √8: 1 − t/√(2 + t²).
+        assert!((found.p_value().unwrap() - (1.0 - 0.8_f64.sqrt())).abs() < 1e-14);
+    }
+
+    #[test]
+    fn uneven_replicates_weigh_by_their_blocks() {
+        // Means 1 and 5 about 4: MSB = 9 + 3, MSW = 2/2, n₀ = 4 − 10/4.
+        let found = components(&[1.0, 4.0, 5.0, 6.0], &[1, 3]).unwrap();
+        close(found.within, 1.0);
+        close(found.between, 11.0 / 1.5);
+        close(found.f.unwrap(), 12.0);
+        // Three replicates: means 0, 3 and 6 about 4, MSB = (16 + 2·1 + 3·4)/2, MSW = (2 + 2)/3, n₀
+        // = (6 − 14/6)/2.
+        let found = components(&[0.0, 2.0, 4.0, 5.0, 6.0, 7.0], &[1, 2, 3]).unwrap();
+        close(found.within, 4.0 / 3.0);
+        close(found.between, (15.0 - 4.0 / 3.0) / (11.0 / 6.0));
+        close(found.f.unwrap(), 11.25);
+        assert_eq!((found.df_between, found.df_within), (2.0, 3.0));
+        // P(F ≥ f) with two degrees above and three below: (1 + ⅔f)^−1.5.
+        close(found.p_value().unwrap(), 8.5_f64.powf(-1.5));
+    }
+
+    #[test]
+    fn replicates_closer_than_their_blocks_explain_have_no_variance_of_their_own() {
+        let found = components(&[1.0, -1.0, 1.0, -1.5], &[2, 2]).unwrap();
+        assert_eq!(found.between, 0.0);
+        assert!(found.f.unwrap() < 1.0);
+    }
+
+    #[test]
+    fn without_spread_within_there_is_no_ratio_but_there_are_variances() {
+        let found = components(&[0.1, 0.1, 0.1, 0.4, 0.4, 0.4], &[3, 3]).unwrap();
+        assert_eq!((found.within, found.f, found.p_value()), (0.0, None, None));
+        close(found.between, 0.045);
+        // However the means of equal effects round.
+        for count in 2..12 {
+            let effects =
+                [[0.1; 12], [0.3; 12], [0.7; 12]].map(|replicate| replicate[..count].to_vec());
+            let found = components(&effects.concat(), &[count; 3]).unwrap();
+            assert_eq!((found.within, found.f), (0.0, None), "{count}");
+        }
+    }
+
+    #[test]
+    fn designs_that_cannot_tell_within_from_between_have_no_components() {
+        assert_eq!(components(&[], &[]), None);
+        assert_eq!(components(&[1.0, 2.0, 3.0], &[3]), None);
+        assert_eq!(components(&[1.0, 2.0, 3.0], &[1, 1, 1]), None);
+        assert_eq!(components(&[0.1; 4], &[2, 2]), None);
+        assert_eq!(components(&[1.0, f64::NAN, 3.0], &[1, 2]), None);
+        assert_eq!(components(&[1.0, f64::MAX, 3.0], &[1, 2]), None);
+        assert!(components(&[1.0, 2.0, 3.0], &[1, 2]).is_some());
+    }
+
+    #[test]
+    fn a_spike_does_not_reach_the_clamped_components() {
+        // Ten replicates of ten blocks: 1 % within, 1 % between.
+        let mut effects: Vec<f64> = (0..100)
+            .map(|i| {
+                0.01 * f64::from((i * 37) % 10 - 4) / 3.0
+                    + 0.01 * f64::from((i / 10 * 7) % 10 - 4) / 3.0
+            })
+            .collect();
+        let both = |effects: &[f64]| {
+            let clusters = Clusters::new(effects, &[10; 10]).unwrap();
+            let estimate = pooled_huber(&clusters, Floor::default()).unwrap();
+            let raw = variance_components(&clusters).unwrap();
+            (raw, clamped_components(&clusters, &estimate).unwrap())
+        };
+        let blocks = |found: Components| optimal_blocks(100.0, 1.0, found.within, found.between);
+        let (raw, clamped) = both(&effects);
+        assert!((8..=14).contains(&blocks(raw)) && (8..=14).contains(&blocks(clamped)));
+        effects[17] = 3.0;
+        effects[71] = 5.0;
+        let (raw, clamped) = both(&effects);
+        assert_eq!(blocks(raw), 200);
+        assert!((8..=14).contains(&blocks(clamped)), "{clamped:?}");
+    }
+
+    #[test]
+    fn clamped_effects_are_those_within_a_clamp_of_the_estimate() {
+        let effects = [1.0, 3.0, 5.0, 90.0];
+        let clusters = Clusters::new(&effects, &[2, 2]).unwrap();
+        let estimate = PooledEstimate {
+            theta: 4.0,
+            scale: 2.0,
+            ..pooled_huber(&clusters, Floor::default()).unwrap()
+        };
+        assert_eq!(
+            clamped_components(&clusters, &estimate),
+            components(&[1.0, 3.0, 5.0, 7.0], &[2, 2])
+        );
+        // About their mean of 4: 9, 1, 1 and 9, over three.
+        close(clamped_variance(&clusters, &estimate).unwrap(), 20.0 / 3.0);
+        let alone = Clusters::singletons(&effects[..1]);
+        assert_eq!(clamped_variance(&alone, &estimate), None);
+        let flat = PooledEstimate {
+            scale: 0.0,
+            ..estimate
+        };
+        assert_eq!(clamped_components(&clusters, &flat), None);
+        assert_eq!(clamped_variance(&clusters, &flat), None);
+        let bad = [1.0, 3.0, 5.0, f64::INFINITY];
+        assert_eq!(
+            clamped_components(&Clusters::new(&bad, &[2, 2]).unwrap(), &estimate),
+            None
+        );
+    }
+
+    fn verdict(effects: &[f64], sizes: &[usize]) -> bool {
+        let clusters = Clusters::new(effects, sizes).unwrap();
+        let estimate = pooled_huber(&clusters, Floor::default()).unwrap();
+        is_bimodal(
+            mean_of_replicate_locations(&clusters),
+            &estimate,
+            0.01_f64.ln_1p(),
+        )
+    }
+
+    #[test]
+    fn the_two_estimates_may_part_by_half_the_margin_or_two_errors() {
+        let sizes = [1; 6];
+        let clusters = Clusters::new(&[0.5, 0.5, 0.5, 0.5, 0.5, 0.51], &sizes).unwrap();
+        let mut found = pooled_huber(&clusters, Floor::default()).unwrap();
+        found.theta = 0.5;
+        for (se, margin, apart) in [(0.001, 0.25, 0.125), (0.0625, 0.01, 0.125)] {
+            found.se = se;
+            assert!(!is_bimodal(0.5 + apart, &found, margin));
+            assert!(!is_bimodal(0.5 - apart, &found, margin));
+            assert!(is_bimodal(0.5 + 1.01 * apart, &found, margin));
+            assert!(is_bimodal(0.5 - 1.01 * apart, &found, margin));
+        }
+        found.replicates = 1;
+        assert!(!is_bimodal(9.0, &found, 0.01));
+    }
+
+    /// Nine replicates of four blocks, `fast` of them faster by ten per cent.
+    fn replicates(fast: usize) -> Vec<f64> {
+        let wobble = |i: usize| ((i * 7) % 11) as f64 * 2e-4 - 1e-3;
+        (0..36)
+            .map(|i| wobble(i) - if i / 4 < fast { 0.1 } else { 0.0 })
+            .collect()
+    }
+
+    #[test]
+    fn replicates_of_one_mind_are_not_bimodal() {
+        assert!(!verdict(&replicates(0), &[4; 9]));
+    }
+
+    #[test]
+    fn a_minority_of_fast_layouts_is_noticed() {
+        assert!(verdict(&replicates(2), &[4; 9]));
+    }
+
+    #[test]
+    fn every_replicate_counts_once_however_many_blocks_it_has() {
+        let clusters = Clusters::new(&[1.0, 4.0, 4.0, 4.0], &[1, 3]).unwrap();
+        assert_eq!(mean_of_replicate_locations(&clusters), 2.5);
+        assert_eq!(mean_of_replicate_locations(&clusters.prefix(0)), 0.0);
+        assert!(mean_of_replicate_locations(&Clusters::singletons(&[f64::MAX; 9])).is_finite());
+    }
+
+    #[test]
+    fn one_replicate_cannot_be_of_two_minds() {
+        assert!(!verdict(&[0.0, 0.0, 0.5, 0.9], &[4]));
     }
 }

@@ -3,8 +3,8 @@
 
 use std::f64::consts::PI;
 
+use crate::rank::TwoSamples;
 use crate::summary::{Centred, finite, max, mean, min};
-use crate::two_samples::TwoSamples;
 
 /// Counting orders up to this many places keeps the Kolmogorov–Smirnov p-value exact: always for
 /// 10,000 values against 10,000, and up to about 100,000 against as many where the distance is

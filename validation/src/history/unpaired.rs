@@ -3,7 +3,7 @@
 //! Written after their descriptions.
 
 use deadheat_stats::summary::{mean, std_dev};
-use deadheat_stats::t_tests::student;
+use deadheat_stats::student;
 
 /// Commits of a window of E-divisive; windows overlap by half.
 const WINDOW: usize = 50;

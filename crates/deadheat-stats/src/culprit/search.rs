@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use super::Posterior;
 use super::model::{CommitRace, Model, is_off};
-use super::posterior::Posterior;
 
 /// A race may stop when it leaves a doubt about its side of at most this share of α. The races that
 /// follow test it again; the last one, of the culprit against the commit before, tests them all.

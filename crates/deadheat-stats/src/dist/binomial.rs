@@ -1,7 +1,7 @@
 //! The binomial distribution, and the true shares that a count speaks for.
 
-use super::beta::beta_lower;
-use super::normal::normal_cdf;
+use super::incomplete::beta_lower;
+use super::normal_cdf;
 
 /// Outcomes this much likelier than the observed one still count as "no more likely": equal
 /// probabilities on the two sides of a symmetric distribution differ by rounding.

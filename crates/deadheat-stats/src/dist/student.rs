@@ -2,8 +2,8 @@
 
 use std::f64::consts::PI;
 
-use super::beta::{beta_fraction, gamma_half_step};
-use super::normal::{normal_cdf, normal_quantile};
+use super::incomplete::{beta_fraction, gamma_half_step};
+use super::{normal_cdf, normal_quantile};
 use crate::summary::finite;
 
 /// Above this many degrees of freedom the t tail is taken from Hill's expansion, which is there

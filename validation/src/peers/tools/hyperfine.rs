@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use deadheat_stats::t_tests::welch;
+use deadheat_stats::welch;
 use deadheat_validation::programs::text_of;
 use deadheat_validation::told::{Call, Told, percent};
 use serde_json::Value;

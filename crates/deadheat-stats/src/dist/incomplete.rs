@@ -1,5 +1,5 @@
-//! The incomplete beta function, which the tails of t, F and binomial are made of; and Fisher's F
-//! distribution, the ratio of two independent mean squares.
+//! The incomplete beta and gamma functions, which the tails of t, F, binomial and χ² are made of;
+//! and two of these: Fisher's F, the ratio of two independent mean squares, and χ².
 
 use std::f64::consts::PI;
 
@@ -48,7 +48,7 @@ fn contracted_fraction(a: f64, b: f64, x: f64, y: f64) -> f64 {
 
 /// x^a y^b / B(a, b) for `x` + `y` = 1, in the saddle-point form of Loader (2000): three log-gammas
 /// would lose as many digits as `a` and `b` have, the deviances from the mode lose none.
-pub(super) fn beta_term(a: f64, b: f64, x: f64, y: f64) -> f64 {
+fn beta_term(a: f64, b: f64, x: f64, y: f64) -> f64 {
     let n = a + b;
     // a − n·x and b − n·y are the same but for the sign.
     let away = a * y - b * x;
@@ -61,7 +61,7 @@ pub(super) fn beta_term(a: f64, b: f64, x: f64, y: f64) -> f64 {
 }
 
 /// x·ln(x/m) + m − x, where `away` = x − m.
-pub(super) fn deviance(x: f64, m: f64, away: f64) -> f64 {
+fn deviance(x: f64, m: f64, away: f64) -> f64 {
     if away.abs() >= 0.1 * (x + m) {
         return x * (x / m).ln() + m - x;
     }
@@ -81,7 +81,7 @@ pub(super) fn deviance(x: f64, m: f64, away: f64) -> f64 {
 
 /// ln Γ(n + 1) − ln(√(2πn)·(n/e)ⁿ): what Stirling's formula leaves out (DLMF 5.11.1), after
 /// climbing to n ≥ 16, where the series is good to 1e-17.
-pub(super) fn stirling_error(n: f64) -> f64 {
+fn stirling_error(n: f64) -> f64 {
     let (mut n, mut climbed) = (n, 0.0);
     while n < 16.0 {
         climbed += (n + 0.5) * (1.0 / n).ln_1p() - 1.0;
@@ -132,7 +132,7 @@ pub(super) fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
 }
 
 /// A number that Lentz's method may divide by.
-pub(super) fn nonzero(v: f64) -> f64 {
+fn nonzero(v: f64) -> f64 {
     const SMALLEST: f64 = 1e-300;
     if v.abs() < SMALLEST { SMALLEST } else { v }
 }
@@ -164,10 +164,66 @@ fn clamp_df(df: f64) -> f64 {
     }
 }
 
+/// The probability that χ² ≥ `chi_squared` with `df` degrees of freedom (DLMF 8.4). Degrees below 1
+/// count as 1, those beyond 2·10⁷ as that; a χ² that is negative or no number counts as 0.
+pub fn chi_squared_upper_tail(chi_squared: f64, df: f64) -> f64 {
+    // The larger of 0 and what is no number is 0.
+    let half = 0.5 * chi_squared.max(0.0);
+    gamma_upper(0.5 * clamp_df(df), half.min(0.5 * f64::MAX))
+}
+
+/// The regularized incomplete gamma function Q(a, x), for a ≥ ½ and x ≥ 0.
+fn gamma_upper(a: f64, x: f64) -> f64 {
+    if x <= 0.0 {
+        1.0
+    } else if x < a + 1.0 {
+        (1.0 - gamma_term(a, x) * lower_series(a, x)).max(0.0)
+    } else {
+        (a * gamma_term(a, x) * upper_fraction(a, x)).min(1.0)
+    }
+}
+
+/// x^a e^−x/Γ(a + 1) in the saddle-point form of Loader (2000), which loses no digits near the mode
+/// of a large `a`.
+fn gamma_term(a: f64, x: f64) -> f64 {
+    (-stirling_error(a) - deviance(a, x, a - x)).exp() / (2.0 * PI * a).sqrt()
+}
+
+/// 1 + x/(a + 1) + x²/((a + 1)(a + 2)) + … (DLMF 8.11.4): P(a, x) over its first term.
+fn lower_series(a: f64, x: f64) -> f64 {
+    let (mut term, mut sum, mut over) = (1.0, 1.0, a);
+    while term > f64::EPSILON * 1e-2 * sum {
+        over += 1.0;
+        term *= x / over;
+        sum += term;
+    }
+    sum
+}
+
+/// The continued fraction of Γ(a, x)·e^x/x^a (DLMF 8.9.2, its even part), by the modified Lentz
+/// method. Converges quickly for x > a + 1; next to the mode it takes some √a rounds.
+fn upper_fraction(a: f64, x: f64) -> f64 {
+    let mut under = x + 1.0 - a;
+    let mut d = 1.0 / nonzero(under);
+    let (mut fraction, mut c) = (d, f64::MAX);
+    for round in 1..300_000 {
+        let n = f64::from(round);
+        let over = -n * (n - a);
+        under += 2.0;
+        d = 1.0 / nonzero(under + over * d);
+        c = nonzero(under + over / c);
+        fraction *= c * d;
+        if (c * d - 1.0).abs() < f64::EPSILON {
+            break;
+        }
+    }
+    fraction
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dist::{close, t_two_sided_p};
+    use crate::dist::{close, normal_cdf, t_two_sided_p};
 
     #[test]
     fn whole_numbers_give_the_polynomials_of_the_textbook() {
@@ -238,6 +294,8 @@ mod tests {
         ];
         for a in strange {
             for df1 in strange {
+                let tail = chi_squared_upper_tail(a, df1);
+                assert!((0.0..=1.0).contains(&tail), "{a} {df1}: {tail}");
                 for df2 in strange {
                     let tail = f_upper_tail(a, df1, df2);
                     assert!((0.0..=1.0).contains(&tail), "{a} {df1} {df2}: {tail}");
@@ -245,5 +303,21 @@ mod tests {
             }
         }
         assert_eq!(f_upper_tail(0.0, 3.0, 4.0), 1.0);
+        assert_eq!(chi_squared_upper_tail(0.0, 3.0), 1.0);
+    }
+
+    #[test]
+    fn with_one_degree_chi_squared_is_the_square_of_a_normal_deviate() {
+        for z in [1e-3, 0.5, 1.0, 1.7, 1.8, 4.0, 12.0, 30.0] {
+            let want = 2.0 * normal_cdf(-z);
+            close(chi_squared_upper_tail(z * z, 1.0), want, 1e-12);
+        }
+    }
+
+    #[test]
+    fn with_two_degrees_the_tail_is_exponential() {
+        for x in [1e-6, 0.3, 1.9, 4.1, 60.0, 1_000.0] {
+            close(chi_squared_upper_tail(x, 2.0), (-0.5 * x).exp(), 1e-12);
+        }
     }
 }

@@ -1,6 +1,20 @@
-//! The answer of a search for the culprit, and the probabilities behind it.
+//! The commit that changed the time, found by races between commits: the posterior over culprits,
+//! the next race, and when enough is known.
+//!
+//! Commits are numbered from 0 for GOOD to n for BAD, so that any of 1 to n may be the culprit. A
+//! [`CulpritSearch`] takes races between any two of them, in any order. Its [`Posterior`] has the
+//! answer once that is known with probability 1 − α; until then the search names the [`NextRace`],
+//! which may stop as soon as it [is decided](CulpritSearch::is_decided).
+//!
+//! What may be said is here. How likely each commit is, given the races, is worked out in `model`;
+//! which race comes next, and how long, in `search`.
 
-use super::model::{CommitRace, Model, StepSize};
+mod model;
+mod search;
+
+use model::Model;
+pub use model::{CommitRace, StepSize};
+pub use search::{CulpritError, CulpritSearch, NextRace};
 
 /// Neighbouring commits that no race can tell apart: all but the last do not build.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -61,12 +75,7 @@ pub struct Posterior {
 }
 
 impl Posterior {
-    pub(super) fn new(
-        model: &Model,
-        races: &[CommitRace],
-        unbuildable: &[bool],
-        alpha: f64,
-    ) -> Self {
+    fn new(model: &Model, races: &[CommitRace], unbuildable: &[bool], alpha: f64) -> Self {
         // Without a commit that builds between the ends any change is one step.
         let may_be_several = unbuildable.iter().filter(|no| !**no).count() > 2;
         let weighed = model.weigh(races, may_be_several, 1.0);
@@ -117,7 +126,7 @@ impl Posterior {
     }
 
     /// The group that holds the culprit with probability 1 − α, confirmed or not.
-    pub(super) fn known_group(&self) -> Option<CommitGroup> {
+    fn known_group(&self) -> Option<CommitGroup> {
         let is_known = |group: &&CommitGroup| group.probability >= 1.0 - self.alpha;
         self.groups.iter().find(is_known).copied()
     }
@@ -151,7 +160,7 @@ impl Posterior {
     }
 
     /// The same, given that there is one step or none.
-    pub(super) fn side(&self, from: usize, to: usize) -> f64 {
+    fn side(&self, from: usize, to: usize) -> f64 {
         let all = self.step_probability() + self.no_change;
         let between = self.step_between(from, to);
         (between / all.max(f64::MIN_POSITIVE)).min(1.0)

@@ -1,10 +1,34 @@
-//! One sample, or the differences of pairs: the Hodges–Lehmann estimate of its centre, nearly as
-//! efficient as the mean and unmoved by a tail; Wilcoxon's signed-rank test (1945) and the interval
-//! that belongs to it; the sign test.
+//! Tests and estimates that only ask which of two numbers is larger: blind to the shape of a
+//! distribution, and unmoved by how far out its outliers lie.
+//!
+//! | question | one sample, or pairs | two samples |
+//! | --- | --- | --- |
+//! | by how much? | [`hodges_lehmann`] and its [`signed_rank_interval`] | [`hodges_lehmann_shift`] and its [`shift_interval`] |
+//! | more than chance? | [`signed_rank_exact_p`], [`signed_rank_asymptotic_p`] | [`mann_whitney_p`], [`rank_sum_p`] |
+//! | how often? | [`count_signs`] | [`rank_sum`] |
+//!
+//! Those of one sample are here: the Hodges–Lehmann estimate of its centre, nearly as efficient as
+//! the mean and unmoved by a tail; Wilcoxon's signed-rank test (1945) and the interval that belongs
+//! to it; the sign test.
 
-use super::staircase::{MOST_COLUMNS, Staircase};
+#[cfg(feature = "secondary")]
+pub mod mann_whitney;
+#[cfg(feature = "secondary")]
+pub mod shift;
+mod staircase;
+
+use staircase::{MOST_COLUMNS, Staircase};
+
 use crate::dist::{binomial_two_sided_p, normal_cdf, normal_quantile};
 use crate::summary::{all_finite, ascending, middle};
+
+#[cfg(feature = "secondary")]
+pub use mann_whitney::{
+    RankSum, TwoSamples, mann_whitney_exact_p, mann_whitney_p, rank_sum, rank_sum_p,
+    scipy_mann_whitney_p,
+};
+#[cfg(feature = "secondary")]
+pub use shift::{hodges_lehmann_shift, shift_interval, shift_with_interval};
 
 /// Up to this many values the averages are written out; there are 2,080 of them.
 const FEW: usize = 64;
@@ -255,7 +279,6 @@ mod tests {
     use rand_xoshiro::rand_core::SeedableRng;
 
     use super::*;
-    use crate::rank::signed_rank_exact_p;
     use crate::rng::{coin, normal, uniform};
 
     const D: [f64; 12] = [

@@ -1,4 +1,6 @@
-//! The primary estimate: one Huber location over all blocks, its error taken between replicates.
+//! The primary estimate, from the four slots of a block to what may be said: the effect of each
+//! block, one Huber location over all of them, its error taken between replicates, the interval, and
+//! the call that the interval allows.
 //!
 //! Blocks are pooled, so a replicate with more blocks weighs more; a block far from the rest pulls
 //! no harder than one 1.5 scales away (Huber 1964); and the standard error comes from the sums of
@@ -8,10 +10,72 @@
 //! A [`PooledEstimate`] says what is known of an effect after some replicates, and how far it can
 //! be trusted.
 
-use crate::blocks::Clusters;
+use crate::clusters::Clusters;
 use crate::dist::{normal_cdf, normal_quantile, t_critical, t_two_sided_p};
 use crate::few_blocks;
 use crate::summary::{IQR_PER_SD, MAD_TO_SD, MEAN_ABS_DEV_TO_SD, finite, middle, quantile};
+
+/// The order in which baseline (A) and candidate (B) fill the four slots of a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// Baseline, candidate, candidate, baseline.
+    Abba,
+    /// Candidate, baseline, baseline, candidate.
+    Baab,
+}
+
+impl Order {
+    /// +1 for `Abba`, −1 for `Baab`.
+    pub fn sign(self) -> f64 {
+        match self {
+            Order::Abba => 1.0,
+            Order::Baab => -1.0,
+        }
+    }
+
+    /// The order seen when baseline and candidate change roles.
+    pub fn swapped(self) -> Self {
+        match self {
+            Order::Abba => Order::Baab,
+            Order::Baab => Order::Abba,
+        }
+    }
+}
+
+/// Contrasts of a block that ought to be zero when measuring leaves no trace (log-ratio units).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Diagnostics {
+    /// ½(x₃ + x₄ − x₁ − x₂): how much slower the second half of the block is, whoever runs.
+    pub drift: f64,
+    /// s · drift: how much slower a side is for following the other rather than itself.
+    pub carry_over: f64,
+    /// ½(x₂ + x₄ − x₁ − x₃): how much slower the second place of each half is.
+    pub second_position: f64,
+}
+
+/// The effect of a block, s·½(x₂ + x₃ − x₁ − x₄), from the logarithms of the four slots' times per
+/// iteration.
+///
+/// A linear drift cancels. Exchanging the roles negates the result to the last bit: the sum is
+/// taken as (x₂ − x₁) + (x₃ − x₄), whose rounding is the same in both orders.
+pub fn block_effect(x: [f64; 4], order: Order) -> f64 {
+    order.sign() * half_sum_of_differences(x[1], x[0], x[2], x[3])
+}
+
+/// The diagnostics of a block, from the same four numbers as [`block_effect`].
+pub fn diagnostics(x: [f64; 4], order: Order) -> Diagnostics {
+    let drift = half_sum_of_differences(x[2], x[0], x[3], x[1]);
+    Diagnostics {
+        drift,
+        carry_over: order.sign() * drift,
+        second_position: half_sum_of_differences(x[1], x[0], x[3], x[2]),
+    }
+}
+
+/// ½((a − b) + (c − d)). Halving first is exact and keeps the differences of huge numbers finite.
+fn half_sum_of_differences(a: f64, b: f64, c: f64, d: f64) -> f64 {
+    ((0.5 * a - 0.5 * b) + (0.5 * c - 0.5 * d)).clamp(-f64::MAX, f64::MAX)
+}
 
 /// The clamp of Huber's ψ, in scales.
 pub const HUBER_CLAMP: f64 = 1.5;
@@ -380,10 +444,41 @@ enum Spread {
     Clock(f64),
 }
 
+/// The statement that an interval allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Call {
+    /// The whole interval lies inside the margin: a dead heat.
+    Equivalent,
+    /// The whole interval lies below zero: the candidate takes less time.
+    Faster,
+    /// The whole interval lies above zero: the candidate takes more time.
+    Slower,
+    /// None of these: go on measuring, or give up as too close to call.
+    Undecided,
+}
+
+/// The call for an interval of log ratios and a margin δ given as a fraction (0.01 for 1 %).
+///
+/// In this order: inside (−ln(1 + δ), ln(1 + δ)), equivalent; upper end below 0, faster; lower end
+/// above 0, slower; else undecided. All read the same interval, so a wrong call of any kind needs
+/// the interval to miss the truth (Schuirmann 1987 for the first, by interval inclusion). A margin
+/// that is not positive makes nothing equivalent.
+pub fn call(interval: (f64, f64), margin: f64) -> Call {
+    let (low, high) = interval;
+    let widest = margin.max(0.0).ln_1p();
+    if low > -widest && high < widest && low <= high {
+        return Call::Equivalent;
+    }
+    match (low, high) {
+        (_, high) if high < 0.0 => Call::Faster,
+        (low, _) if low > 0.0 => Call::Slower,
+        _ => Call::Undecided,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::blocks::Clusters;
 
     const D: [f64; 12] = [
         -0.012, 0.004, -0.021, -0.008, 0.310, -0.015, -0.011, 0.002, -0.018, -0.009, -0.027, -0.013,
@@ -399,6 +494,46 @@ mod tests {
     fn ticking(tick: f64) -> Floor {
         Floor {
             relative_tick: Some(tick),
+        }
+    }
+
+    #[test]
+    fn a_candidate_that_takes_a_tenth_longer_shows_in_both_orders() {
+        let (a, b) = (1_f64.ln(), 1.1_f64.ln());
+        assert_eq!(block_effect([a, b, b, a], Order::Abba), b);
+        assert_eq!(block_effect([b, a, a, b], Order::Baab), b);
+    }
+
+    #[test]
+    fn a_linear_drift_leaves_the_effect_alone_and_shows_as_drift() {
+        let x = [0.0, 0.25, 0.5, 0.75];
+        for order in [Order::Abba, Order::Baab] {
+            assert_eq!(block_effect(x, order), 0.0);
+            assert_eq!(diagnostics(x, order).drift, 0.5);
+            assert_eq!(diagnostics(x, order).carry_over, order.sign() * 0.5);
+            assert_eq!(diagnostics(x, order).second_position, 0.25);
+        }
+    }
+
+    #[test]
+    fn a_slow_second_place_shows_only_as_second_position() {
+        let found = diagnostics([0.0, 0.5, 0.0, 0.5], Order::Abba);
+        assert_eq!(
+            found,
+            Diagnostics {
+                drift: 0.0,
+                carry_over: 0.0,
+                second_position: 0.5
+            }
+        );
+    }
+
+    #[test]
+    fn changing_roles_changes_the_sign_and_nothing_else() {
+        let x = [13.81, 13.8000001, 13.92, 13.7];
+        for order in [Order::Abba, Order::Baab] {
+            assert_eq!(block_effect(x, order), -block_effect(x, order.swapped()));
+            assert_eq!(order.swapped().swapped(), order);
         }
     }
 
@@ -518,6 +653,52 @@ mod tests {
         let found = pooled_huber(&Clusters::singletons(&D), UNKNOWN).unwrap();
         for level in [0.0, 1.0, -0.1, f64::NAN] {
             assert_eq!(found.interval(level), None);
+        }
+    }
+
+    #[test]
+    fn an_interval_inside_the_margin_is_a_dead_heat() {
+        assert_eq!(call((-0.003, 0.004), 0.01), Call::Equivalent);
+    }
+
+    #[test]
+    fn a_difference_too_small_to_matter_is_still_a_dead_heat() {
+        assert_eq!(call((0.001, 0.004), 0.01), Call::Equivalent);
+        assert_eq!(call((-0.004, -0.001), 0.01), Call::Equivalent);
+    }
+
+    #[test]
+    fn an_interval_on_one_side_of_zero_names_the_winner() {
+        assert_eq!(call((-0.03, -0.001), 0.01), Call::Faster);
+        assert_eq!(call((0.001, 0.03), 0.01), Call::Slower);
+    }
+
+    #[test]
+    fn an_interval_across_zero_and_the_margin_decides_nothing() {
+        assert_eq!(call((-0.02, 0.005), 0.01), Call::Undecided);
+        assert_eq!(call((-0.02, 0.02), 0.01), Call::Undecided);
+    }
+
+    #[test]
+    fn touching_the_margin_or_zero_is_not_enough() {
+        let edge = 0.01_f64.ln_1p();
+        assert_eq!(call((-edge, 0.0), 0.01), Call::Undecided);
+        assert_eq!(call((0.0, edge), 0.01), Call::Undecided);
+        assert_eq!(call((-0.5, 0.0), 0.01), Call::Undecided);
+    }
+
+    #[test]
+    fn the_margin_is_a_factor_and_so_the_same_both_ways() {
+        // Just inside ln 1.5 on both sides, though 1/1.5 is a change of only −33 %.
+        let just_inside = 1.5_f64.ln() - 1e-9;
+        assert_eq!(call((-just_inside, just_inside), 0.5), Call::Equivalent);
+    }
+
+    #[test]
+    fn no_margin_leaves_faster_and_slower() {
+        for margin in [0.0, -1.0, f64::NAN] {
+            assert_eq!(call((0.0, 0.0), margin), Call::Undecided);
+            assert_eq!(call((0.1, 0.2), margin), Call::Slower);
         }
     }
 }
