@@ -15,9 +15,9 @@ use deadheat_model::bisect::{
 };
 use deadheat_model::{Json, Object};
 
-use crate::bounded::{self, read_line};
+use crate::content::{self, read_line};
 use crate::error::{FileProblem, FormatError, cannot_read, cannot_write, create_folder_of};
-use crate::journal::{Journal, lock};
+use crate::output::{Journal, lock};
 use crate::wire::{Fields, Wire, WireError, choice, object};
 
 /// The schema written, and the latest that is read.
@@ -247,7 +247,7 @@ pub fn read_bisect_log(path: &Path) -> Result<BisectLog, FormatError> {
 
 /// A record, and the bytes up to the end of its last whole line.
 fn scan(path: &Path) -> Result<(BisectLog, u64), FormatError> {
-    let file: bounded::Bounded<File> = bounded::open(path).map_err(cannot_read(path))?;
+    let file: content::Bounded<File> = content::open(path).map_err(cannot_read(path))?;
     let mut reader = BufReader::new(file);
     let mut line = Vec::new();
     read_line(&mut reader, &mut line).map_err(cannot_read(path))?;

@@ -13,7 +13,7 @@ use memchr::{memchr, memchr_iter};
 
 use super::block::{decode_compact, decode_head};
 use super::reader::{Reading, Refusal, Widths, unknown_contender};
-use crate::bounded::read_line;
+use crate::content::read_line;
 
 /// Parts of a file smaller than this are not worth a thread.
 const LEAST_PART: u64 = 1 << 20;

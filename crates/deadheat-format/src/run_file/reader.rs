@@ -11,8 +11,8 @@ use deadheat_model::{
 };
 
 use super::block::{decode_compact, decode_json};
-use super::header::{SCHEMA, read_header_line};
-use crate::bounded::{self, read_line};
+use super::lines::{SCHEMA, read_header_line};
+use crate::content::{self, read_line};
 use crate::error::{FileProblem, FormatError, cannot_read};
 use crate::wire::Wire;
 
@@ -25,7 +25,7 @@ pub(crate) const BUFFER: usize = 1 << 16;
 /// Errors name the file, and the line where one is to blame.
 pub fn read_run(path: impl AsRef<Path>) -> Result<Run, FormatError> {
     let path = path.as_ref();
-    let file = bounded::open(path).map_err(cannot_read(path))?;
+    let file = content::open(path).map_err(cannot_read(path))?;
     read_run_from(BufReader::with_capacity(BUFFER, file), path)
 }
 
@@ -33,7 +33,7 @@ pub fn read_run(path: impl AsRef<Path>) -> Result<Run, FormatError> {
 pub fn read_header(path: impl AsRef<Path>) -> Result<RunHeader, FormatError> {
     let path = path.as_ref();
     let mut line = Vec::new();
-    let file = bounded::open(path).map_err(cannot_read(path))?;
+    let file = content::open(path).map_err(cannot_read(path))?;
     read_line(&mut BufReader::new(file), &mut line).map_err(cannot_read(path))?;
     Ok(read_run_from(line.as_slice(), path)?.header)
 }
