@@ -17,7 +17,6 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::time::SystemTime;
 
-use self::json::{end_of_string, without_mark};
 use deadheat_model::{Benchmark, Metric, ResultBenchmark, ResultState, Results, Run};
 
 pub use criterion::{files_in, read_criterion, read_criterion_set};
@@ -27,6 +26,7 @@ use crate::error::{FileProblem, FormatError, cannot_read};
 use crate::import::csv::read_csv_from;
 use crate::import::recording::RecordingPlan;
 use crate::run_file::{BUFFER, read_run_from};
+use json::{end_of_string, without_mark};
 
 /// Reads a file of results, known by its content; `-` is standard input, and
 /// what gzip or zstd packed is unpacked.

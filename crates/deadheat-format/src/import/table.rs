@@ -5,11 +5,10 @@
 
 use std::collections::HashMap;
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Mutex;
-use std::thread;
 
 use csv::ReaderBuilder;
 use deadheat_model::{BlockRecord, ContenderId, Flags, Metric, Run, Sample, Samples, text_of_cell};
@@ -20,12 +19,9 @@ use super::csv::{
 };
 use super::recording::{Extent, Kept, RecordedBenchmark, RecordingPlan, header};
 use super::saved::{SavedFormat, begins_a_table, saved_format};
-use crate::content::{self, is_packed};
+use crate::content::{self, Lines, is_packed};
 use crate::number::Scanner;
 use crate::run_file::BUFFER;
-
-/// Parts of a file smaller than this are not worth a thread.
-const LEAST_PART: u64 = 1 << 20;
 
 /// A table of samples of which the rows are held in little room, and made samples when they are
 /// asked for, benchmark by benchmark and from any number of threads.
@@ -49,9 +45,7 @@ impl RecordedTable {
     /// go: standard input (`-`), a pipe, a packed file, anything but a plain table.
     pub fn open(path: impl AsRef<Path>, given: &RecordingPlan) -> Option<Self> {
         let path = path.as_ref();
-        let worth_it = fs::metadata(path).ok()?.len() / LEAST_PART;
-        let cores = thread::available_parallelism().map_or(1, usize::from);
-        Self::open_with(path, given, cores.min(worth_it as usize))
+        Self::open_with(path, given, content::worthwhile_parts(path)?)
     }
 
     /// The same with so many threads, and one at least.
@@ -68,29 +62,17 @@ impl RecordedTable {
         }
         let mut beginning = Vec::new();
         let file = File::open(path).ok()?;
-        file.take(BUFFER as u64).read_to_end(&mut beginning).ok()?;
+        let begins = (&file).take(BUFFER as u64).read_to_end(&mut beginning);
+        begins.ok()?;
         let of_table = matches!(saved_format(path, &beginning), Ok(SavedFormat::TidyCsv));
         if is_packed(&beginning) || !of_table || !begins_a_table(&beginning) {
             return None;
         }
         let first = &beginning[..=memchr(b'\n', &beginning)?];
         let (columns, width) = columns(path, first)?;
-        let parts = threads.max(1) as u64;
-        let (from, to) = (first.len() as u64, about.len());
-        let border = |part: u64| match part {
-            0 => Some(from),
-            part if part == parts => Some(to),
-            part => next_line(path, from + (to - from) / parts * part),
-        };
-        let read = thread::scope(|scope| {
-            let mut read = Vec::new();
-            for part in 0..parts {
-                let (columns, lines) = (&columns, (border(part)?, border(part + 1)?));
-                read.push(scope.spawn(move || Reading::of(columns, width).part(path, lines)));
-            }
-            let read = read.into_iter().map(|part| part.join().ok()?);
-            read.collect::<Option<Vec<_>>>()
-        })?;
+        let lines = (first.len() as u64, about.len());
+        let read = |lines: Lines<'_>| Reading::of(&columns, width).part(lines);
+        let read = content::in_parts(&file, lines, threads, read)?;
         let mut parts = read.into_iter();
         let first = parts.next()?;
         let read = parts.try_fold(first, Reading::joined)?;
@@ -198,9 +180,6 @@ impl RecordedTable {
     }
 }
 
-/// Bytes that are read at once, unless a line is longer.
-const STEP: usize = 1 << 18;
-
 /// Whole numbers up to this one are floats.
 const LARGEST_EXACT: u64 = 1 << 53;
 
@@ -214,13 +193,6 @@ fn columns(path: &Path, line: &[u8]) -> Option<(Columns, usize)> {
     let header = reader.headers().ok().filter(|header| !header.is_empty())?;
     let header: Vec<&str> = header.iter().map(text_of_cell).collect();
     Some((Columns::find(path, &header).ok()?, header.len()))
-}
-
-/// Where the first line at or behind a place begins.
-fn next_line(path: &Path, place: u64) -> Option<u64> {
-    let mut file = File::open(path).ok()?;
-    let before = file.seek(SeekFrom::Start(place.checked_sub(1)?)).ok()?;
-    Some(before + BufReader::new(file).skip_until(b'\n').ok()? as u64)
 }
 
 /// The rows that are read of a part of the file.
@@ -253,34 +225,16 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Reads the lines that begin at `from` or later and before `to`.
-    fn part(mut self, path: &Path, (from, to): (u64, u64)) -> Option<Self> {
-        let mut file = File::open(path).ok()?;
-        file.seek(SeekFrom::Start(from)).ok()?;
-        let part = file.take(to.saturating_sub(from));
-        let mut reader = BufReader::with_capacity(STEP, part);
-        let mut long = Vec::new();
-        loop {
-            let ahead = reader.fill_buf().ok()?;
-            match memchr(b'\n', ahead) {
-                Some(end) => {
-                    self.line(&ahead[..end])?;
-                    reader.consume(end + 1);
-                }
-                None => {
-                    long.clear();
-                    if reader.read_until(b'\n', &mut long).ok()? == 0 {
-                        self.rows.iter_mut().for_each(Rows::shrink);
-                        return Some(self);
-                    }
-                    self.line(long.strip_suffix(b"\n").unwrap_or(&long))?;
-                }
-            }
-        }
+    /// Reads the lines of a part.
+    fn part(mut self, lines: Lines<'_>) -> Option<Self> {
+        lines.each(|line, _| self.line(line))?;
+        self.rows.iter_mut().for_each(Rows::shrink);
+        Some(self)
     }
 
     /// Takes a row.
     fn line(&mut self, line: &[u8]) -> Option<()> {
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if line.is_empty() {
             return Some(());

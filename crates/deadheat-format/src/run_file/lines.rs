@@ -1,9 +1,6 @@
 //! The lines of a run file that are no blocks: the header with the plan, the machine and the columns
 //! of the samples, placements, failures, and how the run ended.
 
-#[cfg(feature = "read")]
-pub(super) use declared::read_header_line;
-
 use deadheat_model::{
     BenchmarkFailure, CalibrationNote, ClockFacts, Commit, Conditions, CounterAccess, Disturbance,
     EndReason, Environment, Host, Json, LeftOut, LeftOutReason, Limits, Merged, NeutralLink,
@@ -280,102 +277,9 @@ impl Fields for EndReason {
     }
 }
 
-#[cfg(feature = "read")]
-mod declared {
-    use std::path::Path;
-
-    use super::*;
-    use crate::error::FormatError;
-
-    const FAMILY: &str = "deadheat.run/";
-    const MAJOR: u64 = 1;
-
-    /// The schema that a header declares, as this reader sees it.
-    #[derive(Debug, PartialEq, Eq)]
-    pub(super) enum Declared {
-        /// A run of this major version, whatever its minor.
-        Readable,
-        /// A run of a later major version.
-        Newer,
-        /// Something else.
-        Foreign,
-    }
-
-    /// The meaning of a schema such as `deadheat.run/1` or `deadheat.run/1.4`.
-    pub(super) fn declared(schema: &str) -> Declared {
-        let major = schema
-            .strip_prefix(FAMILY)
-            .and_then(|version| version.split('.').next())
-            .and_then(|major| major.parse::<u64>().ok());
-        match major {
-            Some(MAJOR) => Declared::Readable,
-            Some(major) if major > MAJOR => Declared::Newer,
-            _ => Declared::Foreign,
-        }
-    }
-
-    /// The JSON of a first line, when it declares a schema that can be read.
-    pub(in crate::run_file) fn read_header_line(
-        name: &Path,
-        first: &[u8],
-    ) -> Result<Json, FormatError> {
-        let json = std::str::from_utf8(first).ok().and_then(Json::parse);
-        let schema = json.as_ref().and_then(Json::as_object);
-        let schema = schema.and_then(|header| header.get("schema")?.as_text());
-        let (Some(json), Some(schema)) = (&json, schema) else {
-            // A run that was killed while its header was written is still known by how it begins.
-            if first.starts_with(b"{\"schema\":\"deadheat.run/") {
-                let problem = "the header is cut off, so there is no run";
-                return Err(FormatError::at(name, 1, problem));
-            }
-            return Err(foreign(
-                name,
-                match first.trim_ascii_start().first() {
-                    Some(b'{' | b'[') => "JSON without the header of a run",
-                    _ => "text without the header of a run",
-                },
-            ));
-        };
-        match declared(schema) {
-            Declared::Readable => Ok(json.clone()),
-            Declared::Newer => Err(FormatError::unknown(
-                name,
-                format!("has schema {schema}: it needs a later deadheat; this one reads {SCHEMA}"),
-            )),
-            Declared::Foreign => Err(foreign(name, &format!("JSON of schema {schema}"))),
-        }
-    }
-
-    fn foreign(file: &Path, found: &str) -> FormatError {
-        FormatError::unknown(
-            file,
-            format!(
-                "is {found}, not yet a format deadheat reads; it reads run files (JSON Lines, \
-                 schema {SCHEMA}) and tidy CSV (columns benchmark, contender, wall_ns, …)"
-            ),
-        )
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::declared::{Declared, declared};
     use super::*;
-
-    #[test]
-    fn only_a_later_major_version_is_too_new() {
-        for (schema, expected) in [
-            ("deadheat.run/1", Declared::Readable),
-            ("deadheat.run/1.7", Declared::Readable),
-            ("deadheat.run/2", Declared::Newer),
-            ("deadheat.run/10.1", Declared::Newer),
-            ("deadheat.run/0", Declared::Foreign),
-            ("deadheat.analysis/1", Declared::Foreign),
-            ("deadheat.run/one", Declared::Foreign),
-        ] {
-            assert_eq!(declared(schema), expected, "{schema}");
-        }
-    }
 
     fn there_and_back<T: Wire>(value: &T) -> T {
         let json = Json::parse(&value.to_json().to_string()).unwrap();

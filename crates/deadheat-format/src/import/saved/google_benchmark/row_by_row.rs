@@ -10,13 +10,13 @@ use crate::error::FileProblem;
 use crate::import::saved::json::{Number, without_mark};
 
 /// Reads a text, row by row where it is plain.
-pub(in crate::import::saved) fn read(text: &[u8]) -> Result<Results, FileProblem> {
+pub(crate) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     read_pieces(text).map_or_else(|| read_whole(text), Ok)
 }
 
 /// Reads a file row by row. `None` of one that is not plain: with an error in it, of a release that
 /// did not say which rows are summaries, of another tool.
-pub(in crate::import::saved) fn read_pieces(input: impl Read) -> Option<Results> {
+pub(crate) fn read_pieces(input: impl Read) -> Option<Results> {
     let mut pieces = JsonPieces::new(input);
     let (mut results, mut families) = (None, None);
     pieces.scan(|scan| {
