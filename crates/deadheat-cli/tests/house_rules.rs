@@ -11,7 +11,7 @@ use std::process::Command;
 const ARROWS: [(&str, &[&str]); 15] = [
     ("deadheat-model", &[]),
     ("deadheat-stats", &[]),
-    ("deadheat-compat", &["deadheat-stats"]),
+    ("deadheat-compat", &["deadheat-model", "deadheat-stats"]),
     ("deadheat-history", &["deadheat-stats"]),
     ("deadheat-engine", &["deadheat-model"]),
     ("deadheat-doctor", &["deadheat-model", "deadheat-engine"]),

@@ -5,9 +5,8 @@ use std::ops::Range;
 
 use deadheat_stats::scipy_mann_whitney_p;
 
-use crate::document::Results;
+use crate::document::{Field, Results, RowView, Rows};
 use crate::problem::Problem;
-use crate::row::{Field, RowView, Rows};
 use crate::value::{Number, Text};
 
 /// With fewer repetitions there is no test.

@@ -1,13 +1,15 @@
-//! A file of results: read, checked, filtered, and brought into order.
+//! A file of results: read, checked, filtered, and brought into order; and its rows, the entries of
+//! `benchmarks`, as far as the report reads them.
 
 use std::cmp::Ordering;
 use std::io::Read;
 
+use deadheat_model::JsonPieces;
+
 use crate::json::{Broken, JsonError, Reader};
 use crate::pattern::Pattern;
-use crate::pieces::Pieces;
 use crate::problem::{Problem, Refusal};
-use crate::row::{Field, RowView, Rows};
+use crate::value::{Kept, Number, Packed, Text, Texts, Value};
 
 /// A JSON text that could be read, whether or not it holds results.
 #[derive(Debug)]
@@ -53,9 +55,9 @@ impl Document {
     /// Reads a text piece by piece, which need not be held as a whole then. `None` where it holds no
     /// list of rows, or cannot be read: what is wrong with it only [`Document::read`] finds out.
     pub fn read_pieces(input: impl Read) -> Option<Self> {
-        let mut pieces = Pieces::new(input);
+        let mut pieces = JsonPieces::new(input);
         let mut read = Self::empty();
-        pieces.step(0, |reader| {
+        step(&mut pieces, 0, |reader| {
             if reader.take(b'{') {
                 Ok(())
             } else {
@@ -68,7 +70,7 @@ impl Document {
                 Benchmarks,
                 Other,
             }
-            let key = pieces.step(1, |reader| {
+            let key = step(&mut pieces, 1, |reader| {
                 Ok(match reader.key()?.as_bytes() {
                     b"context" => Key::Context,
                     b"benchmarks" => Key::Benchmarks,
@@ -76,11 +78,11 @@ impl Document {
                 })
             })?;
             match key {
-                Key::Context => read.schema = pieces.step(1, schema)?,
+                Key::Context => read.schema = step(&mut pieces, 1, schema)?,
                 Key::Benchmarks => read.rows = Ok(rows_of_pieces(&mut pieces)?),
-                Key::Other => pieces.step(1, |reader| reader.skip())?,
+                Key::Other => step(&mut pieces, 1, |reader| reader.skip())?,
             }
-            if pieces.step(1, |reader| more(reader, b'}'))? {
+            if step(&mut pieces, 1, |reader| more(reader, b'}'))? {
                 continue;
             }
             return pieces.is_at_end().then_some(read);
@@ -152,9 +154,9 @@ fn rows(reader: &mut Reader<'_>) -> Result<Result<Rows, Problem>, Broken> {
 }
 
 /// The same piece by piece; `None` where anything is no row.
-fn rows_of_pieces<R: Read>(pieces: &mut Pieces<R>) -> Option<Rows> {
+fn rows_of_pieces<R: Read>(pieces: &mut JsonPieces<R>) -> Option<Rows> {
     let mut rows = Rows::default();
-    let is_empty = pieces.step(1, |reader| {
+    let is_empty = step(pieces, 1, |reader| {
         if !reader.take(b'[') {
             return reader.wrong("a list should stand here");
         }
@@ -164,7 +166,7 @@ fn rows_of_pieces<R: Read>(pieces: &mut Pieces<R>) -> Option<Rows> {
     let mut goes_on = !is_empty;
     while goes_on {
         let before = rows.all.len();
-        goes_on = pieces.step(2, |reader| {
+        goes_on = step(pieces, 2, |reader| {
             // As many as there are in one piece, of which the last may be cut off.
             rows.all.truncate(before);
             loop {
@@ -192,6 +194,26 @@ fn rows_of_pieces<R: Read>(pieces: &mut Pieces<R>) -> Option<Rows> {
         })?;
     }
     Some(rows)
+}
+
+/// Reads on from the place, within so many brackets. A step that fails, perhaps because the piece
+/// ends, is tried again with more of the text; `None` when there is no more.
+fn step<R: Read, T>(
+    pieces: &mut JsonPieces<R>,
+    depth: usize,
+    mut step: impl FnMut(&mut Reader<'_>) -> Result<T, Broken>,
+) -> Option<T> {
+    let read = pieces.step(|text, ended| {
+        let mut reader = Reader::within(text, depth);
+        reader.space();
+        let found = step(&mut reader).ok()?;
+        // At the end of a piece more may belong to what was read.
+        let whole = ended || reader.peek().is_some();
+        // Outside of texts there is nothing but ASCII.
+        let readable = || std::str::from_utf8(&text[..reader.at()]).is_ok();
+        whole.then(|| (readable().then_some(found), reader.at()))
+    });
+    read?
 }
 
 /// Tells whether a comma stands here, or else what closes.
@@ -314,9 +336,230 @@ impl Results {
     }
 }
 
+/// The rows of one file: what is kept of them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Rows {
+    pub(crate) all: Vec<Row>,
+    /// The fields that repetitions mostly have in common, for one row or several.
+    heads: Vec<Packed<IN_HEAD>>,
+    pub(crate) texts: Texts,
+    /// The fields of the row read last.
+    last: [Kept; FIELDS.len()],
+    /// True if they are of the second side.
+    pub(crate) second: bool,
+}
+
+/// The part of an entry that is kept beside its head.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Row {
+    /// Its place in the file, from 0.
+    index: u32,
+    head: u32,
+    values: Packed<{ FIELDS.len() - IN_HEAD }>,
+}
+
+/// A field that the report reads: its place in [`FIELDS`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Field {
+    Name,
+    Family,
+    Instance,
+    RunName,
+    RunType,
+    AggregateName,
+    Label,
+    TimeUnit,
+    Repetition,
+    RealTime,
+    CpuTime,
+}
+
+/// In the order in which the library mostly writes them, those of the head first.
+const FIELDS: [&str; 11] = [
+    "name",
+    "family_index",
+    "per_family_instance_index",
+    "run_name",
+    "run_type",
+    "aggregate_name",
+    "label",
+    "time_unit",
+    "repetition_index",
+    "real_time",
+    "cpu_time",
+];
+
+/// The number of fields of a head.
+const IN_HEAD: usize = 8;
+
+impl Rows {
+    /// Reads an object; all other fields are checked and forgotten.
+    pub(crate) fn read(&mut self, reader: &mut Reader<'_>, index: usize) -> Result<(), Broken> {
+        let mut fields = [Kept::Missing; FIELDS.len()];
+        reader.object(|reader, key| {
+            match FIELDS.iter().position(|f| f.as_bytes() == key.as_bytes()) {
+                Some(field) => {
+                    let value = reader.value()?;
+                    fields[field] = Kept::of(&value, self.last[field], &mut self.texts);
+                }
+                None => reader.skip()?,
+            }
+            Ok(())
+        })?;
+        let (head, values) = fields.split_at(IN_HEAD);
+        if self.heads.is_empty() || self.last[..IN_HEAD] != *head {
+            self.heads
+                .push(Packed::new(&std::array::from_fn(|place| head[place])));
+        }
+        self.all.push(Row {
+            index: index as u32,
+            head: self.heads.len() as u32 - 1,
+            values: Packed::new(&std::array::from_fn(|place| values[place])),
+        });
+        self.last = fields;
+        Ok(())
+    }
+
+    /// The row at a place among those that are left.
+    pub(crate) fn at(&self, place: usize) -> RowView<'_> {
+        RowView {
+            rows: self,
+            row: &self.all[place],
+        }
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = RowView<'_>> {
+        self.all.iter().map(|row| RowView { rows: self, row })
+    }
+
+    /// Keeps the rows that `name` gives their names to, which may be their own; it is asked once
+    /// for rows of one head.
+    pub(crate) fn keep(
+        &mut self,
+        mut name: impl FnMut(RowView<'_>) -> Result<Option<Option<String>>, Problem>,
+    ) -> Result<(), Problem> {
+        let rows = std::mem::take(&mut self.all);
+        let mut kept = Vec::with_capacity(rows.len());
+        let mut last: Option<(u32, Option<u32>)> = None;
+        for mut row in rows {
+            let head = match last {
+                Some((asked, head)) if asked == row.head => head,
+                _ => match name(RowView {
+                    rows: self,
+                    row: &row,
+                })? {
+                    None => None,
+                    Some(None) => Some(row.head),
+                    Some(Some(name)) => {
+                        let mut fields = self.heads[row.head as usize].all();
+                        fields[Field::Name as usize] = Kept::Text(self.texts.id(name.as_bytes()));
+                        self.heads.push(Packed::new(&fields));
+                        Some(self.heads.len() as u32 - 1)
+                    }
+                },
+            };
+            last = Some((row.head, head));
+            if let Some(head) = head {
+                row.head = head;
+                kept.push(row);
+            }
+        }
+        self.all = kept;
+        Ok(())
+    }
+}
+
+/// One row of a file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RowView<'r> {
+    rows: &'r Rows,
+    row: &'r Row,
+}
+
+impl<'r> RowView<'r> {
+    fn kept(&self, field: Field) -> Kept {
+        let place = field as usize;
+        match place.checked_sub(IN_HEAD) {
+            Some(place) => self.row.values.get(place),
+            None => self.rows.heads[self.row.head as usize].get(place),
+        }
+    }
+
+    /// A field, `None` if it is not there; one that is `null` is `Some(Value::Null)`.
+    pub(crate) fn get(&self, field: Field) -> Option<Value<'r>> {
+        self.kept(field).value(&self.rows.texts)
+    }
+
+    /// The string that a field must be.
+    pub(crate) fn text(&self, field: Field) -> Result<Text<'r>, Problem> {
+        match self.required(field)? {
+            Value::Text(text) => Ok(text),
+            value => Err(self.unlike("string", field, &value)),
+        }
+    }
+
+    /// The number of that string among the texts of the file.
+    pub(crate) fn text_id(&self, field: Field) -> Result<u32, Problem> {
+        let value = self.required(field)?;
+        match self.kept(field) {
+            Kept::Text(id) => Ok(id),
+            _ => Err(self.unlike("string", field, &value)),
+        }
+    }
+
+    /// The string that a field is, which is empty where it is missing.
+    pub(crate) fn text_or_empty(&self, field: Field) -> Result<Text<'r>, Problem> {
+        match self.kept(field) {
+            Kept::Missing => Ok("".into()),
+            _ => self.text(field),
+        }
+    }
+
+    /// The number that a field must be. Whole ones must not be too large for a float.
+    pub(crate) fn number(&self, field: Field) -> Result<Number<'r>, Problem> {
+        let value = self.required(field)?;
+        match value.number() {
+            None => Err(self.unlike("number", field, &value)),
+            Some(whole @ Number::Digits(_)) if whole.float().is_infinite() => {
+                Err(self.problem(field, "is too large a number for a float"))
+            }
+            Some(number) => Ok(number),
+        }
+    }
+
+    pub(crate) fn is_aggregate(&self) -> bool {
+        match self.kept(Field::RunType) {
+            Kept::Text(id) => self.rows.texts.get(id) == b"aggregate",
+            _ => false,
+        }
+    }
+
+    /// Something wrong with a field.
+    pub(crate) fn problem(&self, field: Field, what: impl Into<String>) -> Problem {
+        Problem {
+            path: format!("benchmarks[{}].{}", self.row.index, FIELDS[field as usize]),
+            what: what.into(),
+            second: self.rows.second,
+        }
+    }
+
+    fn unlike(&self, kind: &str, field: Field, value: &Value<'_>) -> Problem {
+        let is = value.type_name();
+        self.problem(field, format!("should be a {kind} and is a {is}"))
+    }
+
+    fn required(&self, field: Field) -> Result<Value<'r>, Problem> {
+        self.get(field)
+            .ok_or_else(|| self.problem(field, "is missing"))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Bytes that are more than one piece.
+    const LONG: usize = 1 << 20;
 
     fn results(text: &str, filter: Option<&str>) -> Result<Results, Refusal> {
         Document::read(text.as_bytes()).unwrap().results(filter)
@@ -412,5 +655,27 @@ mod tests {
         assert_eq!(names(&family), ["[x]/8"]);
         let again = results(text, None).unwrap().family(r"BM_\w", r"[BM_\w]");
         assert!(again.unwrap_err().what.contains("bad escape"));
+    }
+
+    #[test]
+    fn a_step_gets_more_until_it_has_enough() {
+        let long = format!(" \"{}\" 12", "a".repeat(LONG));
+        let mut pieces = JsonPieces::new(long.as_bytes());
+        let length = step(&mut pieces, 0, |reader| match reader.value()? {
+            Value::Text(text) => Ok(text.as_bytes().len()),
+            _ => reader.wrong("a string should stand here"),
+        });
+        assert_eq!(length, Some(LONG));
+        let number = step(&mut pieces, 0, |reader| {
+            Ok(reader.value()? == Value::Number(Number::Whole(12)))
+        });
+        assert_eq!(number, Some(true));
+        assert_eq!(step(&mut pieces, 0, |reader| reader.skip()), None);
+    }
+
+    #[test]
+    fn a_step_that_never_has_enough_ends() {
+        let mut pieces = JsonPieces::new(std::io::repeat(b'a'));
+        assert_eq!(step(&mut pieces, 0, |reader| reader.skip()), None);
     }
 }

@@ -7,6 +7,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use deadheat_model::plain_bytes;
+
 use crate::value::{Number, Text, Value, push_scalar};
 
 /// Python's stack bears about as many brackets within brackets.
@@ -274,7 +276,7 @@ impl<'a> Reader<'a> {
     pub(crate) fn string(&mut self) -> Result<Text<'a>, Broken> {
         let start = self.at + 1;
         let rest = &self.text[start..];
-        let plain = plain_characters(rest);
+        let plain = plain_bytes(rest);
         if rest.get(plain) == Some(&b'"') {
             self.at = start + plain + 1;
             return Ok(Text::new(&rest[..plain]));
@@ -294,7 +296,7 @@ impl<'a> Reader<'a> {
                 _ => return self.wrong("this character must be written as an escape"),
             }
             let rest = &self.text[self.at..];
-            let plain = plain_characters(rest);
+            let plain = plain_bytes(rest);
             bytes.extend_from_slice(&rest[..plain]);
             self.at += plain;
         }
@@ -337,30 +339,6 @@ impl<'a> Reader<'a> {
             .and_then(|digits| u32::from_str_radix(digits, 16).ok())
             .ok_or((at, "four hexadecimal digits should stand here"))
     }
-}
-
-/// The number of bytes of a string before a quote, an escape or a control character, looked for
-/// eight at a time.
-fn plain_characters(text: &[u8]) -> usize {
-    const ONES: u64 = u64::from_ne_bytes([1; 8]);
-    const HIGHEST: u64 = u64::from_ne_bytes([0x80; 8]);
-    // The lowest byte that is marked is one of them; those above it may be false alarms.
-    let zeros = |word: u64| word.wrapping_sub(ONES) & !word;
-    let mut at = 0;
-    while let Some(eight) = text[at..].first_chunk::<8>() {
-        let word = u64::from_le_bytes(*eight);
-        let control = word.wrapping_sub(ONES * 0x20) & !word;
-        let quote = zeros(word ^ (ONES * u64::from(b'"')));
-        let escape = zeros(word ^ (ONES * u64::from(b'\\')));
-        let marked = (control | quote | escape) & HIGHEST;
-        if marked != 0 {
-            return at + (marked.trailing_zeros() / 8) as usize;
-        }
-        at += 8;
-    }
-    let rest = &text[at..];
-    let special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..0x20);
-    at + rest.iter().position(special).unwrap_or(rest.len())
 }
 
 #[cfg(test)]
@@ -430,19 +408,6 @@ mod tests {
             assert!(skipped(text).is_err(), "{text}");
         }
         assert!(Reader::read(b"\"\xff\"", Reader::value).is_err());
-    }
-
-    #[test]
-    fn a_string_ends_at_the_first_byte_that_is_not_plain() {
-        for end in [b'"', b'\\', 0, 0x1f] {
-            for before in 0..20 {
-                let mut text = vec![b'\x7f'; before];
-                text.extend([end, end, b'a', 0xff, b'!', b' ', b'#', b'[', b']', end]);
-                assert_eq!(plain_characters(&text), before);
-                assert_eq!(plain_characters(&text[..before]), before);
-            }
-        }
-        assert_eq!(plain_characters("! #[]äé\u{80}\u{fffd}".as_bytes()), 14);
     }
 
     #[test]

@@ -17,14 +17,10 @@
 
 mod difference;
 mod document;
-mod dump;
 mod json;
-mod kept;
 mod pattern;
-mod pieces;
 mod print;
 mod problem;
-mod row;
 mod value;
 
 pub use difference::Report;

@@ -4,7 +4,7 @@
 //! The first line is the question, each other one something that happened. A line is on the disk
 //! before the next step is taken, so that a search goes on after whatever ended it.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
@@ -15,15 +15,13 @@ use deadheat_model::bisect::{
 };
 use deadheat_model::{Json, Object};
 
-use crate::bounded::{self, read_line};
+use crate::content::{self, read_line};
 use crate::error::{FileProblem, FormatError, cannot_read, cannot_write, create_folder_of};
-use crate::journal::{Journal, lock};
-use crate::wire::{Fields, Wire, WireError, choice, object};
+use crate::output::{Journal, lock};
+use crate::wire::{Fields, Wire, WireError, choice, major_version, object};
 
 /// The schema written, and the latest that is read.
 pub const BISECT_SCHEMA: &str = "deadheat.bisect/1";
-
-const FAMILY: &str = "deadheat.bisect/";
 
 /// The events that this version knows, each by the name of its line.
 const EVENTS: [&str; 7] = [
@@ -247,7 +245,7 @@ pub fn read_bisect_log(path: &Path) -> Result<BisectLog, FormatError> {
 
 /// A record, and the bytes up to the end of its last whole line.
 fn scan(path: &Path) -> Result<(BisectLog, u64), FormatError> {
-    let file: bounded::Bounded<File> = bounded::open(path).map_err(cannot_read(path))?;
+    let file = content::open(path).map_err(cannot_read(path))?;
     let mut reader = BufReader::new(file);
     let mut line = Vec::new();
     read_line(&mut reader, &mut line).map_err(cannot_read(path))?;
@@ -291,8 +289,7 @@ fn request(path: &Path, line: &[u8]) -> Result<BisectRequest, FormatError> {
     let json = std::str::from_utf8(line).ok().and_then(Json::parse);
     let schema = json.as_ref().and_then(Json::as_object);
     let schema = schema.and_then(|first| first.get("schema")?.as_text());
-    let version = schema.and_then(|schema| schema.strip_prefix(FAMILY));
-    let major = version.and_then(|version| version.split('.').next()?.parse::<u64>().ok());
+    let major = schema.and_then(|schema| major_version(schema, "deadheat.bisect/"));
     match (major, &json) {
         (Some(1), Some(json)) => BisectRequest::from_json(json).map_err(|error| {
             FormatError::at(path, 1, format!("the question does not hold: {error}"))

@@ -9,7 +9,7 @@ use deadheat_model::{
     NoiseFloor, Object, ReplicateCost, Tally,
 };
 
-use crate::bounded::open_plain;
+use crate::content::open_plain;
 use crate::error::{FormatError, cannot_read, cannot_write};
 use crate::output::write_export;
 use crate::wire::{Fields, WireError, names, object, required};

@@ -1,15 +1,128 @@
-//! Files of any kind: what stands under a name, and all bytes of a file, of standard input or of a
-//! pipe, unpacked.
+//! Files of others, read in bounded memory: what stands under a name, and all bytes of a file, of
+//! standard input or of a pipe, unpacked, or its lines, read in parts of the file at once.
+//!
+//! 3.9 MB of gzip can hold 4 GB of blanks, and `/dev/zero` never ends: both were read until the
+//! memory was full. So a reader stops at a limit, unpacked bytes counted, and opens no device.
+
+// A build that reads only run files, or only calibrations, needs a part of it.
+#![cfg_attr(not(feature = "history"), allow(dead_code, unused_imports))]
 
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, BufRead, BufReader, Read};
+use std::os::unix::fs::{FileExt, FileTypeExt};
 use std::path::Path;
+use std::thread;
 
+use deadheat_model::byte_size;
+#[cfg(feature = "saved")]
 use flate2::read::MultiGzDecoder;
+#[cfg(feature = "read")]
+use memchr::memchr;
+#[cfg(feature = "saved")]
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 
-use crate::bounded::{self, Bounded};
 use crate::error::{FormatError, cannot_read};
+
+/// Another limit, in bytes or with `K`, `M` or `G`.
+const VARIABLE: &str = "DEADHEAT_MAX_INPUT";
+
+/// Bytes read of one file unless [`VARIABLE`] says otherwise. A million rows of Google Benchmark
+/// take 760 MB.
+const MOST_BYTES: u64 = 1 << 30;
+
+/// Bytes of a line of a run file: the longest is its header, with some kB a benchmark.
+const MOST_OF_A_LINE: u64 = 64 << 20;
+
+/// Opens a file that the user named. A pipe is read as it comes; a device is refused.
+pub(crate) fn open(path: &Path) -> io::Result<Bounded<File>> {
+    let kind = fs::metadata(path)?.file_type();
+    if kind.is_char_device() || kind.is_block_device() {
+        return Err(io::Error::other("it is a device, not a file"));
+    }
+    Bounded::new(File::open(path)?)
+}
+
+/// Opens a file that nobody named, where deadheat looks for it: a pipe there would be waited for.
+pub(crate) fn open_plain(path: &Path) -> io::Result<Bounded<File>> {
+    let kind = fs::metadata(path)?;
+    if !kind.is_file() && !kind.is_dir() {
+        return Err(io::Error::other("it is no plain file"));
+    }
+    open(path)
+}
+
+/// All bytes of a file that the user named.
+pub(crate) fn all_bytes(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open(path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Reads a line with its end behind what is in `line`, and gives back its bytes: none at the end.
+pub(crate) fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<usize> {
+    let bytes = reader.take(MOST_OF_A_LINE + 1).read_until(b'\n', line)?;
+    if bytes as u64 > MOST_OF_A_LINE {
+        return Err(io::Error::other("a line of it is longer than 64 MiB"));
+    }
+    Ok(bytes)
+}
+
+/// A reader that fails where there is more than the limit.
+#[derive(Debug)]
+pub(crate) struct Bounded<R> {
+    inner: R,
+    left: u64,
+    most: u64,
+}
+
+impl<R> Bounded<R> {
+    /// Bounds a reader by the limit that holds for all.
+    pub(crate) fn new(inner: R) -> io::Result<Self> {
+        Ok(Self::to(most_bytes()?, inner))
+    }
+
+    fn to(most: u64, inner: R) -> Self {
+        Self {
+            inner,
+            left: most,
+            most,
+        }
+    }
+}
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.left == 0 && !buffer.is_empty() {
+            return match self.inner.read(&mut [0])? {
+                0 => Ok(0),
+                _ => Err(io::Error::other(format!(
+                    "it holds more than {} bytes; {VARIABLE}=8G reads as much as 8 GiB",
+                    self.most
+                ))),
+            };
+        }
+        let room = usize::try_from(self.left).unwrap_or(usize::MAX);
+        let room = room.min(buffer.len());
+        let read = self.inner.read(&mut buffer[..room])?;
+        self.left -= read as u64;
+        Ok(read)
+    }
+}
+
+/// Returns true where a reader takes so many bytes.
+pub(crate) fn holds(bytes: u64) -> bool {
+    most_bytes().is_ok_and(|most| bytes <= most)
+}
+
+fn most_bytes() -> io::Result<u64> {
+    match std::env::var_os(VARIABLE).filter(|value| !value.is_empty()) {
+        None => Ok(MOST_BYTES),
+        Some(value) => value.to_str().and_then(byte_size).ok_or_else(|| {
+            let value = value.display();
+            io::Error::other(format!("{VARIABLE}={value} is no size, as 2G is"))
+        }),
+    }
+}
 
 /// The first bytes of compressed files.
 const GZIP: &[u8] = b"\x1f\x8b";
@@ -18,6 +131,7 @@ pub(crate) const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
 /// The first bytes of an executable of this system.
 const ELF: &[u8] = b"\x7fELF";
 
+#[cfg(feature = "saved")]
 /// Reads a file to its end, `-` being standard input; what is packed by gzip or
 /// zstd is unpacked, whatever it is called.
 pub(crate) fn read_content(path: &Path) -> Result<Vec<u8>, FormatError> {
@@ -27,7 +141,7 @@ pub(crate) fn read_content(path: &Path) -> Result<Vec<u8>, FormatError> {
         let read = input.and_then(|mut input| input.read_to_end(&mut bytes));
         read.map_err(cannot_read(path))?;
     } else {
-        bytes = bounded::read(path).map_err(cannot_read(path))?;
+        bytes = all_bytes(path).map_err(cannot_read(path))?;
     }
     unpacked(path, bytes)
 }
@@ -37,6 +151,7 @@ pub(crate) fn is_packed(beginning: &[u8]) -> bool {
     beginning.starts_with(GZIP) || beginning.starts_with(ZSTD)
 }
 
+#[cfg(feature = "saved")]
 /// The bytes themselves, or what was packed in them.
 pub(crate) fn unpacked(path: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, FormatError> {
     let mut all = Vec::new();
@@ -52,12 +167,14 @@ pub(crate) fn unpacked(path: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, FormatErr
     Ok(all)
 }
 
+#[cfg(feature = "saved")]
 /// Unpacks one zstd frame after the other.
 struct Frames<'p> {
     frame: Option<StreamingDecoder<&'p [u8], FrameDecoder>>,
     packed: &'p [u8],
 }
 
+#[cfg(feature = "saved")]
 impl<'p> Frames<'p> {
     fn of(packed: &'p [u8]) -> Self {
         Self {
@@ -67,6 +184,7 @@ impl<'p> Frames<'p> {
     }
 }
 
+#[cfg(feature = "saved")]
 impl Read for Frames<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
@@ -190,7 +308,7 @@ pub fn ensure_readable(path: impl AsRef<Path>) -> Result<(), FormatError> {
 /// A file that cannot be read.
 pub fn open_pieces(path: impl AsRef<Path>) -> Result<impl Read, FormatError> {
     let path = path.as_ref();
-    bounded::open(path).map_err(cannot_read(path))
+    open(path).map_err(cannot_read(path))
 }
 
 /// All bytes of a file.
@@ -200,12 +318,176 @@ pub fn open_pieces(path: impl AsRef<Path>) -> Result<impl Read, FormatError> {
 /// A file that cannot be read.
 pub fn read_bytes(path: impl AsRef<Path>) -> Result<Vec<u8>, FormatError> {
     let path = path.as_ref();
-    bounded::read(path).map_err(cannot_read(path))
+    all_bytes(path).map_err(cannot_read(path))
+}
+
+/// Parts of a file smaller than this are not worth a thread.
+#[cfg(feature = "read")]
+const LEAST_PART: u64 = 1 << 20;
+
+/// Bytes of a part that are read at once, unless a line is longer.
+#[cfg(feature = "read")]
+const STEP: usize = 1 << 18;
+
+/// The number of parts that a file is worth reading in at once: as many as there are cores, and
+/// fewer of a small one.
+#[cfg(feature = "read")]
+pub(crate) fn worthwhile_parts(path: &Path) -> Option<usize> {
+    let worth_it = fs::metadata(path).ok()?.len() / LEAST_PART;
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    Some(cores.min(worth_it as usize))
+}
+
+/// Reads the lines of a file from one place to another in so many parts at once, and one at least;
+/// `read` is given the lines of each. `None` when one of them cannot be read.
+#[cfg(feature = "read")]
+pub(crate) fn in_parts<T: Send>(
+    file: &File,
+    (from, to): (u64, u64),
+    parts: usize,
+    read: impl Fn(Lines<'_>) -> Option<T> + Sync,
+) -> Option<Vec<T>> {
+    let parts = parts.max(1) as u64;
+    let border = |part: u64| match part {
+        0 => Some(from),
+        part if part == parts => Some(to),
+        // Where the first line at or behind that place begins.
+        part => {
+            let before = (from + (to - from) / parts * part).checked_sub(1)?;
+            let mut reader = BufReader::new(Part::new(file, before, to));
+            Some(before + reader.skip_until(b'\n').ok()? as u64)
+        }
+    };
+    thread::scope(|scope| {
+        let (read, mut found) = (&read, Vec::new());
+        for part in 0..parts {
+            let lines = Lines {
+                file,
+                from: border(part)?,
+                to: border(part + 1)?,
+            };
+            found.push(scope.spawn(move || read(lines)));
+        }
+        found.into_iter().map(|part| part.join().ok()?).collect()
+    })
+}
+
+/// The lines of a part of a file.
+#[cfg(feature = "read")]
+pub(crate) struct Lines<'f> {
+    file: &'f File,
+    from: u64,
+    to: u64,
+}
+
+#[cfg(feature = "read")]
+impl Lines<'_> {
+    /// Gives each line to `take`, with its end and with the place where it begins. `None` when one
+    /// cannot be read, or `take` does not want it.
+    pub(crate) fn each(self, mut take: impl FnMut(&[u8], u64) -> Option<()>) -> Option<()> {
+        let Self { file, from, to } = self;
+        let mut reader = BufReader::with_capacity(STEP, Part::new(file, from, to));
+        let (mut at, mut long) = (from, Vec::new());
+        loop {
+            let ahead = reader.fill_buf().ok()?;
+            let bytes = match memchr(b'\n', ahead) {
+                Some(end) => {
+                    take(&ahead[..=end], at)?;
+                    reader.consume(end + 1);
+                    end + 1
+                }
+                None => {
+                    long.clear();
+                    let bytes = read_line(&mut reader, &mut long).ok()?;
+                    if bytes == 0 {
+                        return Some(());
+                    }
+                    take(&long, at)?;
+                    bytes
+                }
+            };
+            at += bytes as u64;
+        }
+    }
+}
+
+/// Reads the bytes from `at` to `end`, or to the end of the file.
+#[cfg(feature = "read")]
+struct Part<'a> {
+    file: &'a File,
+    at: u64,
+    end: u64,
+}
+
+#[cfg(feature = "read")]
+impl<'a> Part<'a> {
+    fn new(file: &'a File, at: u64, end: u64) -> Self {
+        Self { file, at, end }
+    }
+}
+
+#[cfg(feature = "read")]
+impl Read for Part<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = self.end.saturating_sub(self.at);
+        let most = buffer
+            .len()
+            .min(usize::try_from(left).unwrap_or(usize::MAX));
+        let bytes = self.file.read_at(&mut buffer[..most], self.at)?;
+        self.at += bytes as u64;
+        Ok(bytes)
+    }
 }
 
 #[cfg(test)]
 mod tests {
+
     use super::*;
+
+    fn all(mut reader: impl Read) -> Result<usize, String> {
+        let mut bytes = Vec::new();
+        let read = reader.read_to_end(&mut bytes);
+        read.map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_just_fits_is_read_and_one_byte_more_is_too_much() {
+        assert_eq!(all(Bounded::to(5, &b"12345"[..])), Ok(5));
+        assert_eq!(all(Bounded::to(0, &b""[..])), Ok(0));
+        let error = all(Bounded::to(5, &b"123456"[..])).unwrap_err();
+        assert!(error.contains("more than 5 bytes"), "{error}");
+        assert!(error.contains(VARIABLE), "{error}");
+        let endless = all(Bounded::to(1 << 16, io::repeat(b' ')));
+        assert!(endless.is_err());
+    }
+
+    #[test]
+    fn a_device_is_refused_and_no_pipe_is_waited_for_where_a_plain_file_belongs() {
+        let error = open(Path::new("/dev/zero")).unwrap_err().to_string();
+        assert!(error.contains("device"), "{error}");
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        let error = open_plain(&pipe).unwrap_err().to_string();
+        assert!(error.contains("no plain file"), "{error}");
+        assert!(open_plain(&folder.path().join("missing")).is_err());
+    }
+
+    #[test]
+    fn lines_are_read_one_by_one_and_an_endless_one_is_not() {
+        let mut reader = BufReader::new(&b"one\ntwo"[..]);
+        let mut line = Vec::new();
+        assert_eq!(read_line(&mut reader, &mut line).unwrap(), 4);
+        line.clear();
+        assert_eq!(read_line(&mut reader, &mut line).unwrap(), 3);
+        assert_eq!(line, b"two");
+        assert_eq!(read_line(&mut reader, &mut line).unwrap(), 0);
+        line.clear();
+        let mut endless = BufReader::new(io::repeat(0));
+        let error = read_line(&mut endless, &mut line).unwrap_err();
+        assert!(error.to_string().contains("64 MiB"), "{error}");
+    }
 
     #[test]
     fn programs_and_data_are_told_by_their_first_bytes() {
@@ -243,5 +525,49 @@ mod tests {
         assert_eq!(file_kind(folder.path()).unwrap(), FileKind::NotAFile);
         let error = ensure_readable(folder.path()).unwrap_err().to_string();
         assert!(error.contains("directory"), "{error}");
+    }
+
+    #[test]
+    fn a_part_ends_where_it_should_or_with_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        std::fs::write(&path, "0123456789").unwrap();
+        let file = File::open(path).unwrap();
+        let read = |at, end| {
+            let mut text = String::new();
+            Part::new(&file, at, end).read_to_string(&mut text).unwrap();
+            text
+        };
+        assert_eq!(read(2, 5), "234");
+        assert_eq!(read(8, 50), "89");
+        assert_eq!(read(20, 50), "");
+        assert_eq!(read(5, 2), "");
+    }
+
+    #[test]
+    fn every_line_is_in_one_part_with_its_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        let text = "head\none\n\na longer line\nlast";
+        std::fs::write(&path, text).unwrap();
+        let file = File::open(path).unwrap();
+        for parts in 0..9 {
+            let read = |lines: Lines<'_>| {
+                let mut read = Vec::new();
+                lines.each(|line, at| {
+                    read.push((String::from_utf8(line.to_vec()).unwrap(), at));
+                    Some(())
+                })?;
+                Some(read)
+            };
+            let read = in_parts(&file, (5, text.len() as u64), parts, read).unwrap();
+            assert_eq!(read.len(), parts.max(1));
+            let mut at = 5;
+            for (line, place) in read.concat() {
+                assert_eq!((place, &text[at..at + line.len()]), (at as u64, &line[..]));
+                at += line.len();
+            }
+            assert_eq!(at, text.len());
+        }
     }
 }

@@ -28,11 +28,9 @@
 
 #[cfg(feature = "saved")]
 mod bisect;
-#[cfg(any(feature = "read", feature = "reports"))]
-mod bounded;
 #[cfg(feature = "reports")]
 mod calibration;
-#[cfg(feature = "saved")]
+#[cfg(any(feature = "read", feature = "reports"))]
 mod content;
 mod default_path;
 mod error;
@@ -41,7 +39,6 @@ mod export;
 mod history;
 #[cfg(any(feature = "csv", feature = "profiles"))]
 mod import;
-mod journal;
 mod number;
 mod output;
 #[cfg(feature = "saved")]

@@ -14,8 +14,7 @@ use ruzstd::decoding::StreamingDecoder;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use tar::{Archive, Builder, EntryType, Header};
 
-use crate::bounded::{self, Bounded};
-use crate::content::ZSTD;
+use crate::content::{self, Bounded, ZSTD};
 use crate::error::{FileProblem, FormatError, cannot_read, cannot_write};
 use crate::output::write_bytes;
 use crate::run_file::header_line;
@@ -39,7 +38,7 @@ pub struct PackedFile {
 /// When it cannot be read.
 pub fn is_pack(path: &Path) -> Result<bool, FormatError> {
     let mut first = Vec::new();
-    let file = bounded::open(path).map_err(cannot_read(path))?;
+    let file = content::open(path).map_err(cannot_read(path))?;
     let read = file.take(ZSTD.len() as u64).read_to_end(&mut first);
     read.map_err(cannot_read(path))?;
     Ok(first == ZSTD)
@@ -123,7 +122,7 @@ fn append(archive: &mut Builder<Vec<u8>>, file: &PackedFile) -> Result<(), Forma
 /// the folder.
 pub fn unpack(pack: &Path, folder: &Path) -> Result<PathBuf, FormatError> {
     let unreadable = || cannot_read(pack);
-    let file = bounded::open(pack).map_err(unreadable())?;
+    let file = content::open(pack).map_err(unreadable())?;
     let frame = StreamingDecoder::new(io::BufReader::new(file));
     let frame = frame.map_err(|problem| FormatError::whole(pack, problem.to_string()))?;
     let mut archive = Archive::new(Bounded::new(frame).map_err(unreadable())?);

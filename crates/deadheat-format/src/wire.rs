@@ -31,6 +31,14 @@ pub(crate) trait Wire: Sized {
     }
 }
 
+/// The major version of a schema such as `deadheat.run/1` or `deadheat.run/1.4`, of which the family
+/// is `deadheat.run/`; `None` of any other.
+#[cfg(feature = "read")]
+pub(crate) fn major_version(schema: &str, family: &str) -> Option<u64> {
+    let version = schema.strip_prefix(family)?;
+    version.split('.').next()?.parse().ok()
+}
+
 /// A value of named fields, which may stand among the fields of another.
 pub(crate) trait Fields: Sized {
     /// Adds its fields.

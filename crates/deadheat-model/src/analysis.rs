@@ -1,11 +1,10 @@
 //! The answer: one comparison per benchmark and candidate.
 
+use crate::benchmark::Throughput;
 use crate::calibration::CalibrationNote;
-use crate::control::Control;
-use crate::estimate::{BlockDiagnostics, Estimate, Interval, LogRatio, Scope, Verdict};
+use crate::estimate::{BlockDiagnostics, Control, Estimate, Interval, LogRatio, Scope, Verdict};
 use crate::figures::Figures;
 use crate::metric::Metric;
-use crate::plan::Throughput;
 use crate::plots::Plots;
 use crate::results::ResultSide;
 use crate::rules::{GateHit, Gates};

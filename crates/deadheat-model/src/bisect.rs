@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use crate::estimate::LogRatio;
 use crate::metric::Metric;
-use crate::named::named;
 
 /// A search as it was recorded.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,7 +2,6 @@
 //! differences, with the shares that counts speak for and what was promised of them.
 
 use crate::estimate::{Interval, LogRatio, Verdict};
-use crate::named::named;
 use crate::plan::Plan;
 use crate::workload::Workload;
 

@@ -1,8 +1,6 @@
 //! Effects with the doubt that belongs to them, the units they are in, and the four things deadheat
 //! can say.
 
-use crate::named::named;
-
 /// A two-sided confidence interval on the log-ratio scale; finite, and it contains its estimate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
@@ -102,6 +100,16 @@ named! {
         /// The source: placement was drawn anew for every replicate.
         Source = "source",
     }
+}
+
+/// The outcome of the baseline against its second copy.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Control {
+    /// The change from the baseline to its copy, which is none in truth. Its interval is as sure as
+    /// that of a candidate that is alone.
+    pub estimate: Estimate,
+    /// True if the two are told apart, paid for by all controls of the run.
+    pub separated: bool,
 }
 
 #[cfg(test)]

@@ -5,9 +5,8 @@
 //!
 //! Wall times counted by size, for tools that read histograms.
 
+use crate::benchmark::ContenderId;
 use crate::estimate::{Interval, LogRatio};
-use crate::named::named;
-use crate::schedule::ContenderId;
 
 /// Everything that is shown of the judged metric beside the verdict.
 #[derive(Clone, Debug, PartialEq)]

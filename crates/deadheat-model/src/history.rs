@@ -4,9 +4,9 @@
 //! run files → HistoryRun → index → Timeline[TimelineCommit, Step, Creep, Plateau] → History
 //! ```
 
-use crate::environment::Commit;
 use crate::estimate::{Interval, LogRatio, Verdict};
 use crate::metric::{Better, Metric};
+use crate::run::Commit;
 
 /// A run of two commits, as the index of a history keeps it.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,25 +7,55 @@
 //! Plan → Schedule[Block[Slot]] → Sample → Run → Analysis
 //! ```
 
+/// Declares an enum with the name of each variant in files, in JSON and on command lines behind it,
+/// and the method that gives the name. So a variant and its name stand in one place. A `listed` enum
+/// has a list of its variants, too.
+///
+/// Known in all modules, for it stands before them.
+macro_rules! named {
+    ($(#[$meta:meta])* pub listed enum $type:ident: name(self) {
+        $($(#[$doc:meta])* $variant:ident = $name:literal,)*
+    }) => {
+        named! {
+            $(#[$meta])*
+            pub enum $type: name(self) { $($(#[$doc])* $variant = $name,)* }
+        }
+
+        impl $type {
+            /// All of them, in the order declared.
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$variant),*];
+        }
+    };
+    ($(#[$meta:meta])* pub enum $type:ident: $method:ident($(&$life:lifetime)? $me:ident) {
+        $($(#[$doc:meta])* $variant:ident $({ $($fields:tt)* })? = $name:literal,)*
+    }) => {
+        $(#[$meta])*
+        pub enum $type { $($(#[$doc])* $variant $({ $($fields)* })?,)* }
+
+        impl $type {
+            /// Its stable name, for files, JSON and command lines.
+            pub fn $method($(&$life)? $me) -> &'static str {
+                match $me {
+                    $(Self::$variant { .. } => $name,)*
+                }
+            }
+        }
+    };
+}
+
 mod analysis;
-mod benchmark_overrides;
+mod benchmark;
 #[cfg(feature = "bisect")]
 pub mod bisect;
 mod calibration;
-mod column;
-mod command;
-mod control;
 #[cfg(feature = "doctor")]
 pub mod doctor;
-mod environment;
 mod estimate;
 mod figures;
 #[cfg(feature = "history")]
 mod history;
 mod json;
 mod metric;
-mod named;
-mod placement;
 mod plan;
 mod plots;
 #[cfg(feature = "profiles")]
@@ -36,7 +66,6 @@ mod results;
 mod rules;
 mod run;
 mod samples;
-mod schedule;
 mod seams;
 mod setting_values;
 mod shard;
@@ -47,16 +76,16 @@ pub use analysis::{
     AcrossHosts, Analysis, Comparison, Confirmation, Ending, FailedBenchmark, HostKind, HostRow,
     MetricComparison, Overall, Population, Processes, Side, Spreads, Standing, WaitingShare,
 };
+pub use benchmark::{
+    Benchmark, BenchmarkOverrides, Block, Contender, ContenderId, LevelOverride, OwnLink, Role,
+    Saved, Slot, Throughput,
+};
 pub use calibration::{
     CalibratedKind, Calibration, CalibrationEnd, CalibrationNote, CalibrationRace, Detectable,
     Found, KnownDifference, Machine, NoiseFloor, Promise, RaceKind, ReplicateCost, Share, Tally,
 };
-pub use column::{FIXED_COLUMNS, TextCells, column_name, metric_of_column, text_of_cell};
-pub use command::{CommandLine, ExitPolicy, Hooks, Input, Output, Value, Values};
-pub use control::Control;
-pub use environment::{ClockFacts, Commit, CounterAccess, Environment};
 pub use estimate::{
-    BlockDiagnostics, Estimate, Interval, LogRatio, MeasuredEffect, Scope, Verdict,
+    BlockDiagnostics, Control, Estimate, Interval, LogRatio, MeasuredEffect, Scope, Verdict,
 };
 pub use figures::{
     BetweenFigures, Change, ContenderHistogram, Family, Figures, FirstHalf, Fit, HistogramUnit,
@@ -70,13 +99,12 @@ pub use history::{
 };
 pub use json::{Json, JsonError, Object};
 #[cfg(feature = "scan")]
-pub use json::{JsonScalar, JsonScan};
-pub use metric::{Better, ForeignMetric, Metric, Unit};
-pub use placement::{NeutralLink, NeutralLinks, Placed, Placing, RefusedLink};
-pub use plan::{
-    Benchmark, BenchmarkOverrides, Contender, LevelOverride, OwnLink, Plan, PlanError, Saved,
-    Throughput,
+pub use json::{JsonPieces, JsonScalar, JsonScan, NO_NUMBERS, plain_bytes};
+pub use metric::{
+    Better, FIXED_COLUMNS, ForeignMetric, Metric, TextCells, Unit, column_name, metric_of_column,
+    text_of_cell,
 };
+pub use plan::{Plan, PlanError};
 pub use plots::{
     BoxPlot, DensityCurve, Difference, DifferenceSeries, Distribution, LookEstimate, PairCloud,
     PairPoint, Plots, ReplicateEstimate,
@@ -94,14 +122,16 @@ pub use rules::{
     Unproven,
 };
 pub use run::{
-    BenchmarkFailure, EndReason, LeftOut, LeftOutReason, Origin, Run, RunEnd, RunHeader,
+    BenchmarkFailure, ClockFacts, Commit, CounterAccess, EndReason, Environment, LeftOut,
+    LeftOutReason, NeutralLink, NeutralLinks, Origin, Placed, Placing, RefusedLink, Run, RunEnd,
+    RunHeader,
 };
 pub use samples::{BlockRecord, BlockSpan, Flags, Sample, SampleError, SampleProblem, Samples};
-pub use schedule::{Block, ContenderId, Role, Slot};
 pub use seams::{Decision, RecordSink, SinkError, StoppingRule, Unrecorded, Until};
 pub use setting_values::{FailOn, Pinning, Placement, ShareRange, TimeLimit, Waiting};
 pub use shard::{Conditions, Disturbance, Host, Limits, Merged, Shard, ShardBy, ShardNumber};
 pub use warning::{ClockCause, Observation, Warning};
 pub use workload::{
-    FunctionCalls, Harness, HarnessCalls, Program, RepetitionLength, WorkerCalls, Workload,
+    CommandLine, ExitPolicy, FunctionCalls, Harness, HarnessCalls, Hooks, Input, Output, Program,
+    RepetitionLength, Value, Values, WorkerCalls, Workload,
 };

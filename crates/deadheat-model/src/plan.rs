@@ -1,13 +1,12 @@
 //! The plan of a run, frozen before the first sample.
 
-use std::path::Path;
 use std::time::Duration;
 
+use crate::benchmark::{Benchmark, BenchmarkOverrides, LevelOverride};
 use crate::metric::Metric;
 use crate::race_settings::{Design, Looks};
-use crate::schedule::ContenderId;
 use crate::setting_values::ShareRange;
-use crate::workload::{Harness, Workload};
+use crate::workload::Workload;
 
 /// Everything that is decided before the first sample is taken.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,194 +17,6 @@ pub struct Plan {
     pub seed: u64,
     /// Benchmarks, raced one after the other.
     pub benchmarks: Vec<Benchmark>,
-}
-
-/// A named workload and the contenders that race on it.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Benchmark {
-    /// The name shown and recorded.
-    pub name: String,
-    /// Parameter values filled into its commands, in the order declared.
-    pub parameters: Vec<(String, String)>,
-    /// The baseline first, the control last.
-    pub contenders: Vec<Contender>,
-    /// True if the last contender is a second copy of the baseline. It shows what the race makes of
-    /// no difference, and is no candidate.
-    pub control: bool,
-    /// Blocks in a replicate where the pilot found another number than that of the design to fit.
-    pub blocks_per_replicate: Option<u32>,
-    /// True if its worker processes take their first block without a warm-up: the pilot found that
-    /// one brings nothing.
-    pub without_warm_up: bool,
-    /// The work that one iteration gets done, for rates beside the times.
-    pub throughput: Option<Throughput>,
-    /// Set when this is another benchmark once more, as the user's own link placed it. It gets no
-    /// verdict of its own.
-    pub own_link: Option<OwnLink>,
-    /// Metrics of this benchmark beside those of the run, in column order after them.
-    pub counters: Vec<Metric>,
-    /// The facts that a file of another tool told of it; `None` when deadheat measures.
-    pub saved: Option<Saved>,
-    /// The comparisons of a gate among which it must not be slower: its race goes on after that
-    /// verdict until it holds at their level, or to the last look. 0 and 1 for none but its own.
-    pub family: u32,
-    /// The settings decided for it otherwise than for all.
-    pub overrides: BenchmarkOverrides,
-}
-
-/// Settings that a plan gives to one benchmark in place of those of the design. A field that is
-/// `None` is as the design has it.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct BenchmarkOverrides {
-    /// Smallest relative change of it worth acting on.
-    pub margin: Option<f64>,
-    /// The chance of a wrong verdict on it, and the numbers of replicates after which the verdict
-    /// may be called.
-    pub level: Option<LevelOverride>,
-    /// The metric its verdict speaks of.
-    pub judged: Option<Metric>,
-    /// The quantile of single iterations that its verdict speaks of.
-    pub quantile: Option<f64>,
-    /// No block of it starts after this much time of its own, nor after its share of the budget of
-    /// the run.
-    pub budget: Option<Duration>,
-}
-
-impl BenchmarkOverrides {
-    /// Returns true if everything is as the design has it.
-    pub fn is_empty(&self) -> bool {
-        *self == BenchmarkOverrides::default()
-    }
-}
-
-/// A chance of a wrong verdict, and the looks that spend it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LevelOverride {
-    /// Chance of a wrong verdict that is accepted.
-    pub alpha: f64,
-    /// When the verdict may be called.
-    pub looks: Looks,
-}
-
-/// The facts that a file of another tool tells of a benchmark beside its values.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Saved {
-    /// The metric the verdict speaks of where that is not the metric of the design: the benchmarks
-    /// of a file need not measure the same.
-    pub judged: Option<Metric>,
-    /// The label that the benchmark gives itself beside its name.
-    pub label: Option<String>,
-    /// Threads it ran on.
-    pub threads: Option<u32>,
-    /// The statistic that is all that was kept of one side: "median".
-    pub summary: Option<String>,
-}
-
-/// A benchmark raced once more as the user linked it, beside neutral links.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OwnLink {
-    /// Index of the benchmark in the plan that it stands beside.
-    pub of: usize,
-    /// Replicates it takes, whatever they say.
-    pub replicates: u32,
-}
-
-/// The work that one iteration of a benchmark gets done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Throughput {
-    /// So many bytes are worked through.
-    Bytes(u64),
-    /// So many items are worked through.
-    Items(u64),
-}
-
-impl Benchmark {
-    /// The identities of the contenders that are compared with the baseline.
-    pub fn candidates(&self) -> impl Iterator<Item = ContenderId> + use<> {
-        (1..self.rivals()).map(|index| ContenderId(index as u8))
-    }
-
-    /// Returns true if a contender is a function that worker processes call.
-    pub fn calls_functions(&self) -> bool {
-        let mut contenders = self.contenders.iter();
-        contenders.any(|contender| contender.workload.calls().is_some())
-    }
-
-    /// Returns true if each slot is a launch of a command.
-    pub fn launches_commands(&self) -> bool {
-        let mut contenders = self.contenders.iter();
-        contenders.any(|contender| matches!(contender.workload, Workload::Command(_)))
-    }
-
-    /// Returns true if all blocks of a replicate run in the order of its first: each slot is one
-    /// launch of a Google Benchmark executable, which takes the samples of all blocks in a row.
-    pub fn keeps_order(&self) -> bool {
-        let mut contenders = self.contenders.iter();
-        contenders.any(|contender| matches!(contender.workload, Workload::Harness(_)))
-    }
-
-    /// Returns true if the code is compiled anew in every process, as it runs: no linker places it,
-    /// and the first repetitions of a launch are slower.
-    pub fn is_compiled_in_each_process(&self) -> bool {
-        let mut contenders = self.contenders.iter();
-        contenders.any(|contender| {
-            matches!(&contender.workload, Workload::Harness(calls) if calls.harness == Harness::Jmh)
-        })
-    }
-
-    /// Returns true if all contenders are programs in Python, which no linker places.
-    pub fn is_interpreted(&self) -> bool {
-        let is_python = |program: &Path| {
-            let name = program.file_name().unwrap_or_default().to_string_lossy();
-            let starts = ["python", "pypy"].iter().any(|word| name.starts_with(word));
-            starts || name.ends_with(".py")
-        };
-        let mut contenders = self.contenders.iter();
-        !self.contenders.is_empty()
-            && contenders.all(|contender| match &contender.workload {
-                Workload::Worker(calls) => is_python(&calls.program.executable),
-                Workload::Command(line) => line
-                    .words
-                    .first()
-                    .is_some_and(|name| is_python(Path::new(name))),
-                Workload::Harness(calls) => calls.harness == Harness::Pyperf,
-                Workload::Function(_) | Workload::Recording => false,
-            })
-    }
-
-    /// Processes started for a replicate; `None` where every sample is one of its own.
-    pub fn processes_per_replicate(&self) -> Option<u64> {
-        let mut last = None;
-        for contender in &self.contenders {
-            let process = match &contender.workload {
-                Workload::Function(_) => 0,
-                Workload::Worker(calls) => calls.process,
-                // Each slot is a launch for all blocks of the replicate.
-                Workload::Harness(_) => return Some(self.slots_per_block() as u64),
-                Workload::Command(_) | Workload::Recording => continue,
-            };
-            last = last.max(Some(process));
-        }
-        last.map(|last| last as u64 + 1)
-    }
-
-    /// The number of slots in one block: those of ABBA for two contenders, one row for any other
-    /// number.
-    pub fn slots_per_block(&self) -> usize {
-        match self.contenders.len() {
-            2 => 4,
-            n => n,
-        }
-    }
-}
-
-/// Anything that can be timed.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Contender {
-    /// The name shown and recorded.
-    pub name: String,
-    /// The work it does.
-    pub workload: Workload,
 }
 
 /// The reason why a plan cannot be run.
@@ -413,10 +224,131 @@ impl Plan {
     }
 }
 
+/// The settings of one benchmark: its own where it has some, else those of the run.
+impl Plan {
+    fn own(&self, benchmark: usize) -> Option<&BenchmarkOverrides> {
+        Some(&self.benchmarks.get(benchmark)?.overrides)
+    }
+
+    /// Smallest relative change of a benchmark worth acting on.
+    pub fn margin(&self, benchmark: usize) -> f64 {
+        let own = self.own(benchmark).and_then(|own| own.margin);
+        own.unwrap_or(self.design.margin)
+    }
+
+    /// Chance of a wrong verdict on a benchmark that is accepted.
+    pub fn alpha(&self, benchmark: usize) -> f64 {
+        let own = self.own(benchmark).and_then(|own| own.level.as_ref());
+        own.map_or(self.design.alpha, |level| level.alpha)
+    }
+
+    /// When the verdict on a benchmark may be called.
+    pub fn looks(&self, benchmark: usize) -> &Looks {
+        let own = self.own(benchmark).and_then(|own| own.level.as_ref());
+        own.map_or(&self.design.looks, |level| &level.looks)
+    }
+
+    /// Every number of replicates at which some verdict may be called, rising.
+    pub fn all_looks(&self) -> Vec<u32> {
+        let of_each = (0..self.benchmarks.len()).map(|benchmark| self.looks(benchmark));
+        let all = of_each.chain([&self.design.looks]);
+        let mut at: Vec<u32> = all.flat_map(|looks| looks.at.iter().copied()).collect();
+        at.sort_unstable();
+        at.dedup();
+        at
+    }
+
+    /// The most replicates that any benchmark may take.
+    pub fn max_replicates(&self) -> u32 {
+        self.all_looks().last().copied().unwrap_or(0)
+    }
+
+    /// The metric that the verdict on a benchmark speaks of: by its overrides, by what a file told
+    /// of it, or that of the design.
+    pub fn judged(&self, benchmark: usize) -> &Metric {
+        let own = self.own(benchmark).and_then(|own| own.judged.as_ref());
+        let saved = self.benchmarks.get(benchmark);
+        let saved = saved.and_then(|benchmark| benchmark.saved.as_ref()?.judged.as_ref());
+        own.or(saved).unwrap_or(&self.design.judged)
+    }
+
+    /// The quantile of single iterations that the verdict on a benchmark speaks of; `None` for
+    /// their centre.
+    pub fn quantile(&self, benchmark: usize) -> Option<f64> {
+        let own = self.own(benchmark).and_then(|own| own.quantile);
+        own.or(self.design.quantile)
+    }
+
+    /// Time that a benchmark may take for itself, if it has a limit of its own.
+    pub fn budget(&self, benchmark: usize) -> Option<Duration> {
+        self.own(benchmark)?.budget
+    }
+
+    /// Checks the overrides of each benchmark.
+    pub(crate) fn validate_benchmark_overrides(&self) -> Result<(), PlanError> {
+        for benchmark in &self.benchmarks {
+            let refused = |rule, value, range| {
+                let of = format!("{rule} of benchmark '{}'", benchmark.name);
+                Err(PlanError::OutOfRange { of, value, range })
+            };
+            let overrides = &benchmark.overrides;
+            if let Some(margin) = overrides.margin
+                && !ShareRange::MARGIN.holds(margin)
+            {
+                return refused("margin", margin, ShareRange::MARGIN.words);
+            }
+            if let Some(quantile) = overrides.quantile
+                && !ShareRange::QUANTILE.holds(quantile)
+            {
+                return refused("quantile", quantile, ShareRange::QUANTILE.words);
+            }
+            if let Some(LevelOverride { alpha, looks }) = &overrides.level {
+                if !ShareRange::ALPHA.holds(*alpha) {
+                    return refused("alpha", *alpha, ShareRange::ALPHA.words);
+                }
+                if !looks.are_well_formed() {
+                    return Err(PlanError::MalformedLooks);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Benchmark {
+    /// Checks that the last contender can be a copy of the first.
+    pub(crate) fn validate_control(&self) -> Result<(), PlanError> {
+        let problem = match (&self.contenders[..], self.control) {
+            (_, false) => return Ok(()),
+            ([baseline, .., copy], true) if alike(&baseline.workload, &copy.workload) => {
+                return Ok(());
+            }
+            ([_, .., _], true) => "its last contender does something else than its first",
+            (_, true) => "it has one contender only",
+        };
+        Err(PlanError::Control {
+            benchmark: self.name.clone(),
+            problem,
+        })
+    }
+}
+
+/// Returns true if two contenders do the same, in whichever process.
+fn alike(one: &Workload, other: &Workload) -> bool {
+    match (one, other) {
+        (Workload::Worker(one), Workload::Worker(other)) => {
+            let mut moved = other.clone();
+            moved.process = one.process;
+            *one == moved
+        }
+        (one, other) => one == other,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::race_settings::Looks;
+    use crate::benchmark::{Contender, OwnLink, Saved};
 
     fn plan(margin: f64, alpha: f64) -> Plan {
         let contender = |name: &str| Contender {
@@ -502,5 +434,126 @@ mod tests {
         let mut plan = plan(0.01, 0.05);
         plan.design.looks.at = vec![11, 6];
         assert_eq!(plan.validate(), Err(PlanError::MalformedLooks));
+    }
+
+    fn looks(at: &[u32]) -> Looks {
+        Looks {
+            at: at.to_vec(),
+            levels: vec![0.01; at.len()],
+            weights: vec![1.0 / at.len() as f64; at.len()],
+        }
+    }
+
+    fn plan_with(overrides: BenchmarkOverrides) -> Plan {
+        let contender = Contender {
+            name: "a".to_owned(),
+            workload: Workload::Recording,
+        };
+        let benchmark = |overrides| Benchmark {
+            name: "b".to_owned(),
+            contenders: vec![contender.clone()],
+            overrides,
+            ..Benchmark::default()
+        };
+        Plan {
+            design: Design {
+                looks: looks(&[6, 11]),
+                ..Design::default()
+            },
+            seed: 1,
+            benchmarks: vec![
+                benchmark(BenchmarkOverrides::default()),
+                benchmark(overrides),
+            ],
+        }
+    }
+
+    fn level(alpha: f64, at: &[u32]) -> Option<LevelOverride> {
+        let looks = looks(at);
+        Some(LevelOverride { alpha, looks })
+    }
+
+    #[test]
+    fn a_benchmark_has_its_overrides_and_the_others_the_settings_of_the_run() {
+        let plan = plan_with(BenchmarkOverrides {
+            margin: Some(0.05),
+            level: level(0.01, &[8, 11]),
+            judged: Some(Metric::Cpu),
+            quantile: Some(0.99),
+            budget: Some(Duration::from_secs(3)),
+        });
+        assert_eq!(plan.validate(), Ok(()));
+        assert_eq!((plan.margin(0), plan.margin(1)), (0.01, 0.05));
+        assert_eq!((plan.alpha(0), plan.alpha(1)), (0.05, 0.01));
+        assert_eq!(
+            (&plan.looks(0).at[..], &plan.looks(1).at[..]),
+            (&[6, 11][..], &[8, 11][..])
+        );
+        assert_eq!(
+            (plan.judged(0), plan.judged(1)),
+            (&Metric::Wall, &Metric::Cpu)
+        );
+        assert_eq!((plan.quantile(0), plan.quantile(1)), (None, Some(0.99)));
+        assert_eq!(
+            (plan.budget(0), plan.budget(1)),
+            (None, Some(Duration::from_secs(3)))
+        );
+        assert_eq!(plan.all_looks(), [6, 8, 11]);
+        // A benchmark the plan does not know is as all.
+        assert_eq!(plan.margin(9), 0.01);
+    }
+
+    #[test]
+    fn an_override_weighs_more_than_what_a_file_told() {
+        let mut plan = plan_with(BenchmarkOverrides::default());
+        plan.benchmarks[1].saved = Some(Saved {
+            judged: Some(Metric::User),
+            ..Saved::default()
+        });
+        assert_eq!(plan.judged(1), &Metric::User);
+        plan.benchmarks[1].overrides.judged = Some(Metric::Cpu);
+        assert_eq!(plan.judged(1), &Metric::Cpu);
+    }
+
+    #[test]
+    fn overrides_that_cannot_hold_name_their_benchmark() {
+        let margin = |margin| BenchmarkOverrides {
+            margin: Some(margin),
+            ..BenchmarkOverrides::default()
+        };
+        let sure = |alpha, at: &[u32]| BenchmarkOverrides {
+            level: level(alpha, at),
+            ..BenchmarkOverrides::default()
+        };
+        for rules in [
+            margin(0.0),
+            margin(1.0),
+            margin(f64::NAN),
+            sure(0.6, &[11]),
+            sure(0.0, &[11]),
+        ] {
+            let error = plan_with(rules).validate().unwrap_err().to_string();
+            assert!(error.contains("benchmark 'b'"), "{error}");
+        }
+        for at in [&[11, 6][..], &[0], &[]] {
+            assert_eq!(
+                plan_with(sure(0.01, at)).validate(),
+                Err(PlanError::MalformedLooks),
+                "{at:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_benchmark_may_take_more_or_fewer_replicates_than_the_others() {
+        for (end, most) in [(8, 11), (22, 22)] {
+            let plan = plan_with(BenchmarkOverrides {
+                level: level(0.05, &[6, end]),
+                ..BenchmarkOverrides::default()
+            });
+            assert_eq!(plan.validate(), Ok(()));
+            assert_eq!(plan.looks(1).max_replicates(), end);
+            assert_eq!(plan.max_replicates(), most);
+        }
     }
 }

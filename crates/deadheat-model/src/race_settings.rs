@@ -3,12 +3,12 @@
 
 use std::time::Duration;
 
-use crate::command::Values;
 use crate::metric::Metric;
 use crate::setting_values::{
     FailOn, Pinning, Placement, SettingValue, ShareRange, TimeLimit, Waiting,
 };
 use crate::shard::{Shard, ShardBy, ShardNumber};
+use crate::workload::Values;
 
 /// A command line on which settings are written as options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

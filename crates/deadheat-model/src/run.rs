@@ -1,11 +1,11 @@
-//! One full execution of a plan.
+//! A run: what was raced, where and on which machine, and what came of it.
 
-use crate::environment::Environment;
+use crate::calibration::{CalibrationNote, Machine};
 use crate::metric::Metric;
-use crate::placement::Placed;
 use crate::plan::Plan;
 use crate::results::ResultSide;
 use crate::samples::Samples;
+use crate::shard::{Conditions, Merged};
 
 /// Where the samples come from, which decides how they may be judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -202,14 +202,201 @@ impl Run {
     }
 }
 
+/// The access to hardware counters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CounterAccess {
+    /// They were recorded.
+    Available,
+    /// They were not, for this reason.
+    Unavailable(String),
+}
+
+/// The clock that timed the samples of functions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClockFacts {
+    /// `tsc`, `cntvct` or `os`.
+    pub source: String,
+    /// Smallest step seen, in nanoseconds.
+    pub resolution_ns: f64,
+    /// Nanoseconds that reading it twice takes.
+    pub overhead_ns: f64,
+    /// The reason why the counter of the processor was not used.
+    pub fallback: Option<String>,
+}
+
+/// A commit of git.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Commit {
+    /// Its name, all digits of it.
+    pub id: String,
+    /// The time of the commit in seconds since 1970-01-01 UTC, when known.
+    pub committed_at: Option<u64>,
+    /// The first line of its message.
+    pub subject: String,
+}
+
+impl Commit {
+    /// The name as people read it.
+    pub fn short(&self) -> &str {
+        self.id.get(..8).unwrap_or(&self.id)
+    }
+}
+
+/// Facts about the machine; a fact that could not be learned is `None`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Environment {
+    /// Operating system and architecture, such as `linux x86_64`.
+    pub system: String,
+    /// The identity of this boot of the machine, where the race is spread over several.
+    pub boot: Option<String>,
+    /// The contents of the programs that race, each by its name and SHA-256, where the race is
+    /// spread over several machines: all have to race the same.
+    pub programs: Vec<(String, String)>,
+    /// The conditions that this host measures under, where the race is spread over several.
+    pub conditions: Conditions,
+    /// The parts that the run was merged of; `None` where it was raced as one.
+    pub merged: Option<Merged>,
+    /// Kernel release.
+    pub kernel: Option<String>,
+    /// Processor model.
+    pub cpu: Option<String>,
+    /// Logical cores deadheat may use.
+    pub cores: Option<u32>,
+    /// Frequency governor of the first core.
+    pub governor: Option<String>,
+    /// Load average over one minute when the run began.
+    pub load: Option<f64>,
+    /// Cores the contenders were held on; empty when they were not pinned.
+    pub pinned: Vec<u32>,
+    /// Access to hardware counters; `None` when nobody asked.
+    pub counters: Option<CounterAccess>,
+    /// The clock of the samples, where it is not the one of the system that times whole processes.
+    pub clock: Option<ClockFacts>,
+    /// True if the code measured was built with debug assertions.
+    pub debug_build: bool,
+    /// The executables that neutral links were asked of; empty when nobody asked.
+    pub neutral_links: Vec<NeutralLinks>,
+    /// The way of each side to be built, the baseline first, where these are two; else empty.
+    pub builds: Vec<String>,
+    /// The commits that the two sides were built from, the baseline first; empty where a side is no
+    /// commit, or is built in a way of its own.
+    pub commits: Vec<Commit>,
+    /// The short name of this installation, written beside commits: races of one machine are
+    /// checked together.
+    pub machine: Option<String>,
+    /// The calibration of races of this kind on this machine; `None` where it was not calibrated.
+    pub calibration: Option<CalibrationNote>,
+}
+
+impl Machine {
+    /// The machine of these facts.
+    pub fn of(environment: &Environment, id: Option<String>) -> Self {
+        Self {
+            system: environment.system.clone(),
+            kernel: environment.kernel.clone(),
+            cpu: environment.cpu.clone(),
+            cores: environment.cores,
+            id,
+        }
+    }
+}
+
+/// Facts known before the race of neutral links of one executable: links of the same objects with
+/// their function sections aligned and shuffled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NeutralLinks {
+    /// The executable as it was named.
+    pub executable: String,
+    /// The linker that makes them, with its version. `Err` says why there are none.
+    pub made_by: Result<String, String>,
+    /// Object files whose functions share one section, so that they keep their places among each
+    /// other however the sections are shuffled.
+    pub unsectioned: Vec<String>,
+    /// `Ok` if the links of one replicate are matched to those of the other builds: what the builds
+    /// share lies at the same places in all of them. `Err` says why not, and `None` that nobody
+    /// asked for it or there is no other build.
+    pub matched: Option<Result<(), String>>,
+    /// True if they are matched and every process is loaded at an address of its own all the same,
+    /// because the system does not let that be fixed.
+    pub random_addresses: bool,
+}
+
+impl NeutralLinks {
+    /// Returns true if they are matched to those of the other builds.
+    pub fn is_matched(&self) -> bool {
+        matches!(self.matched, Some(Ok(())))
+    }
+}
+
+/// One neutral link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NeutralLink {
+    /// The seed its function sections were shuffled by.
+    pub seed: u32,
+    /// The beginning of the SHA-256 of the executable, in hexadecimal.
+    pub hash: String,
+    /// True if what the builds that are raced share lies where it does in the links that the others
+    /// have.
+    pub matched: bool,
+}
+
+/// Where the code of one contender lay.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Placing {
+    /// Where the user's own link put it.
+    Own,
+    /// Where a neutral link put it.
+    Neutral(NeutralLink),
+}
+
+/// A neutral link that could not be raced.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusedLink {
+    /// The seed its function sections were shuffled by.
+    pub seed: u32,
+    /// The error, and how to see it again.
+    pub reason: String,
+}
+
+/// Where the code lay in one replicate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placed {
+    /// Index of the benchmark in the plan.
+    pub benchmark: usize,
+    /// The replicate, counted from 0.
+    pub replicate: u32,
+    /// One entry per contender. Contenders of one executable share a link.
+    pub contenders: Vec<Placing>,
+    /// Links that were drawn for this replicate before, and came to nothing.
+    pub refused: Vec<RefusedLink>,
+    /// The reason why somebody runs as linked by the user although neutral links had been possible
+    /// when the race began.
+    pub fallen_back: Option<String>,
+}
+
+impl Placed {
+    /// Returns true if the placement of these two contenders was drawn.
+    pub fn is_drawn(&self, baseline: usize, candidate: usize) -> bool {
+        [baseline, candidate]
+            .iter()
+            .all(|index| matches!(self.contenders.get(*index), Some(Placing::Neutral(_))))
+    }
+
+    /// Returns true if these two are builds whose links were matched.
+    pub fn is_matched(&self, baseline: usize, candidate: usize) -> bool {
+        [baseline, candidate].iter().all(|index| {
+            matches!(self.contenders.get(*index), Some(Placing::Neutral(link)) if link.matched)
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Benchmark;
+    use crate::benchmark::Benchmark;
+    use crate::benchmark::ContenderId;
     use crate::race_settings::{Design, Looks};
-    use crate::samples::BlockRecord;
-    use crate::samples::{Flags, Sample};
-    use crate::schedule::ContenderId;
+    use crate::samples::{BlockRecord, Flags, Sample};
 
     fn run() -> Run {
         let benchmark = Benchmark {
@@ -287,5 +474,27 @@ mod tests {
             });
             assert_eq!(run.left_its_plan(), left);
         }
+    }
+
+    #[test]
+    fn a_placement_is_drawn_when_it_is_for_both() {
+        let neutral = Placing::Neutral(NeutralLink {
+            seed: 3,
+            hash: "00ff".to_owned(),
+            matched: true,
+        });
+        let placed = |contenders| Placed {
+            benchmark: 0,
+            replicate: 0,
+            contenders,
+            refused: vec![],
+            fallen_back: None,
+        };
+        let both = placed(vec![neutral.clone(), neutral.clone(), Placing::Own]);
+        assert!(both.is_drawn(0, 1));
+        assert!(both.is_matched(0, 1) && !both.is_matched(0, 2));
+        assert!(!both.is_drawn(0, 2), "a candidate in its own place");
+        assert!(!both.is_drawn(0, 3), "a candidate nobody knows");
+        assert!(!placed(vec![Placing::Own, neutral]).is_drawn(0, 1));
     }
 }

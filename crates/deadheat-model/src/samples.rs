@@ -1,7 +1,7 @@
 //! Recorded samples of one benchmark, column by column.
 
+use crate::benchmark::ContenderId;
 use crate::metric::Metric;
-use crate::schedule::ContenderId;
 
 /// Evidence that something outside the contender disturbed a sample, and what is known of its waiting
 /// for a core.

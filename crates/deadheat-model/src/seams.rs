@@ -7,8 +7,7 @@ use std::rc::Rc;
 
 use crate::analysis::Standing;
 use crate::estimate::MeasuredEffect;
-use crate::placement::Placed;
-use crate::run::{BenchmarkFailure, RunEnd};
+use crate::run::{BenchmarkFailure, Placed, RunEnd};
 use crate::samples::{BlockRecord, Samples};
 
 /// The record could not be kept.

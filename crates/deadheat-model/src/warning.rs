@@ -1,7 +1,6 @@
 //! Typed doubts attached to a result. What they say to people is worded in the report.
 
 use crate::estimate::Verdict;
-use crate::named::named;
 
 /// The unit that counts as one independent observation of a side where nothing is paired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,11 @@
 //! The workload of a contender: a command, a function in a worker process, or a program that holds
-//! benchmarks.
+//! benchmarks; and of a command what is launched, with which files, and what happens around each
+//! launch.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use crate::command::CommandLine;
+use crate::metric::Metric;
 
 /// The workload of a contender when its turn comes.
 #[derive(Clone, Debug, PartialEq)]
@@ -171,4 +173,167 @@ pub enum RepetitionLength {
     /// As the source of the benchmark says.
     #[default]
     Own,
+}
+
+/// One command, split into the words that are executed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandLine {
+    /// The text as the user wrote it, parameters filled in.
+    pub text: String,
+    /// Program and arguments; with a shell, the shell's words and the text.
+    pub words: Vec<String>,
+    /// The folder that the program and the commands around it run in; `None` for that of deadheat.
+    /// A program with a slash in its name is looked for from there. Files of input and output are
+    /// not.
+    pub directory: Option<PathBuf>,
+    /// Where standard input comes from.
+    pub input: Input,
+    /// Where standard output goes.
+    pub output: Output,
+    /// The time limit of one launch.
+    pub timeout: Option<Duration>,
+    /// Which exit codes count as success.
+    pub exit_policy: ExitPolicy,
+    /// Commands run around the launches, untimed.
+    pub hooks: Hooks,
+}
+
+impl CommandLine {
+    /// The program as it is found from deadheat's own folder: a path, or a name to be looked for in
+    /// `PATH`.
+    pub fn program(&self) -> Option<PathBuf> {
+        let program = self.words.first()?;
+        Some(match &self.directory {
+            Some(directory) if program.contains('/') => directory.join(program),
+            _ => Path::new(program).to_owned(),
+        })
+    }
+}
+
+/// Where a command reads from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Input {
+    /// `/dev/null`.
+    #[default]
+    Null,
+    /// A file, opened anew for every launch.
+    File(PathBuf),
+}
+
+/// Where a command writes to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Output {
+    /// `/dev/null`.
+    #[default]
+    Null,
+    /// A pipe that is read and discarded. Some programs do less work when they see `/dev/null`.
+    Pipe,
+    /// deadheat's own standard output and error.
+    Inherit,
+    /// A file, truncated before every launch.
+    File(PathBuf),
+    /// Kept for the length of a block and compared between the contenders.
+    Compared,
+    /// Kept for the length of a block, and the values of the plan read from it.
+    Read,
+}
+
+/// The numbers that commands report of themselves, each a metric of the run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Values {
+    /// The numbers, in column order.
+    pub read: Vec<Value>,
+    /// The file that every launch writes them to; `None` for standard output.
+    pub file: Option<PathBuf>,
+}
+
+/// A number that a command reports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Value {
+    /// The metric it becomes.
+    pub metric: Metric,
+    /// The place where it stands: a JSON pointer where the text begins with `/`, else a regular
+    /// expression, whose first group is the number.
+    pub pattern: String,
+}
+
+/// Which exit codes count as success.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ExitPolicy {
+    /// Only 0.
+    #[default]
+    ZeroOnly,
+    /// Every exit code; a death by signal is still a failure.
+    Any,
+    /// 0 and these.
+    Also(Vec<i32>),
+}
+
+impl ExitPolicy {
+    /// Returns true if a command that exited with `code` did its work.
+    pub fn accepts(&self, code: i32) -> bool {
+        code == 0
+            || match self {
+                ExitPolicy::ZeroOnly => false,
+                ExitPolicy::Any => true,
+                ExitPolicy::Also(codes) => codes.contains(&code),
+            }
+    }
+}
+
+/// Commands run around the launches of a contender; each is a list of words.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hooks {
+    /// Once, before the first launch of the benchmark.
+    pub setup: Option<Vec<String>>,
+    /// Before every launch, warm-ups included.
+    pub prepare: Option<Vec<String>>,
+    /// After every launch.
+    pub conclude: Option<Vec<String>>,
+    /// Once, after the last launch of the benchmark.
+    pub cleanup: Option<Vec<String>>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_with_a_slash_lies_where_the_command_runs() {
+        let program = |word: &str, directory: Option<&str>| {
+            let line = CommandLine {
+                text: word.to_owned(),
+                words: vec![word.to_owned()],
+                directory: directory.map(PathBuf::from),
+                input: Input::Null,
+                output: Output::Null,
+                timeout: None,
+                exit_policy: ExitPolicy::ZeroOnly,
+                hooks: Hooks::default(),
+            };
+            line.program().unwrap()
+        };
+        assert_eq!(program("./tool", Some("/old")), Path::new("/old/./tool"));
+        assert_eq!(program("/bin/sh", Some("/old")), Path::new("/bin/sh"));
+        assert_eq!(program("sh", Some("/old")), Path::new("sh"));
+        assert_eq!(program("./tool", None), Path::new("./tool"));
+    }
+
+    #[test]
+    fn an_exit_policy_always_accepts_zero() {
+        for policy in [
+            ExitPolicy::ZeroOnly,
+            ExitPolicy::Any,
+            ExitPolicy::Also(vec![3]),
+        ] {
+            assert!(policy.accepts(0));
+        }
+    }
+
+    #[test]
+    fn an_exit_policy_accepts_the_listed_codes_and_no_others() {
+        let policy = ExitPolicy::Also(vec![1, 3]);
+        assert!(policy.accepts(1) && policy.accepts(3));
+        assert!(!policy.accepts(2));
+    }
 }

@@ -11,7 +11,7 @@ use crate::error::{FormatError, cannot_write};
 use crate::number::{push_integer, push_value};
 use deadheat_model::column_name;
 
-use super::shared::{benchmark_names, distinct_names, ensure_wall_times};
+use super::{benchmark_names, distinct_names, ensure_wall_times};
 
 /// Writes a run as tidy CSV.
 ///

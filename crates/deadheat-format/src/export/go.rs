@@ -5,7 +5,7 @@ use std::path::Path;
 
 use deadheat_model::{Benchmark, Better, Metric, Run, Unit};
 
-use super::shared::distinct_names;
+use super::distinct_names;
 use crate::error::{FormatError, cannot_write};
 use crate::number::{push_integer, push_value};
 

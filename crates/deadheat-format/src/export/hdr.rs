@@ -5,7 +5,7 @@ use std::path::Path;
 
 use deadheat_model::{ContenderHistogram, HistogramUnit, Histograms, Metric, Run};
 
-use super::shared::{benchmark_names, distinct_names, ensure_wall_times};
+use super::{benchmark_names, distinct_names, ensure_wall_times};
 use crate::default_path::time_stamp;
 use crate::error::{FormatError, cannot_write};
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use deadheat_model::{Benchmark, ContenderId, Json, Metric, Object, Run, Samples, Workload};
 
-use super::shared::{self, ensure_wall_times, write_json};
+use super::{ensure_wall_times, write_json};
 use crate::error::FormatError;
 
 /// Writes a run in the shape of hyperfine's `--export-json`: one result per benchmark and
@@ -55,8 +55,8 @@ fn outcome(command: &str, benchmark: &Benchmark, own: &OwnSamples<'_>) -> Option
     let times = own
         .seconds(&Metric::Wall)
         .filter(|times| !times.is_empty())?;
-    let mean = shared::mean(&times);
-    let mean_of = |metric| own.seconds(metric).map(|times| shared::mean(&times));
+    let mean = super::mean(&times);
+    let mean_of = |metric| own.seconds(metric).map(|times| super::mean(&times));
     let memory = own.values(&Metric::PeakRss);
     let memory = memory.map(|bytes| bytes.map(|(_, bytes)| bytes as u64).collect::<Json>());
     let exit_codes = own.all().map(|(_, sample)| sample.exit_code);
@@ -72,8 +72,8 @@ fn outcome(command: &str, benchmark: &Benchmark, own: &OwnSamples<'_>) -> Option
     let outcome = Object::new()
         .with("command", command)
         .with("mean", mean)
-        .with("stddev", shared::standard_deviation(&times, mean))
-        .with("median", shared::median(&times))
+        .with("stddev", super::standard_deviation(&times, mean))
+        .with("median", super::median(&times))
         .with("user", mean_of(&Metric::User))
         .with("system", mean_of(&Metric::System))
         .with("min", times.iter().copied().reduce(f64::min)?)

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use toml::de::{DeTable, DeValue};
 
-use crate::bounded::open_plain;
+use crate::content::open_plain;
 use crate::error::{FileProblem, FormatError, cannot_read, cannot_write};
 use crate::output::write_export;
 

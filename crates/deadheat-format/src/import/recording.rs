@@ -22,27 +22,6 @@ pub struct RecordingPlan {
     pub judged: Metric,
 }
 
-impl Kept {
-    /// No column of so many benchmarks.
-    pub(super) fn none(benchmarks: usize) -> Self {
-        Kept {
-            everywhere: Vec::new(),
-            counters: vec![Vec::new(); benchmarks],
-        }
-    }
-
-    /// One more, of all benchmarks or of those that have it.
-    pub(super) fn keep(&mut self, column: usize, has: &[bool]) {
-        if has.iter().all(|has| *has) {
-            self.everywhere.push(column);
-            return;
-        }
-        let counters = self.counters.iter_mut().zip(has);
-        let counters = counters.filter(|(_, has)| **has);
-        counters.for_each(|(counters, _)| counters.push(column));
-    }
-}
-
 /// One sample, its values aside.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
@@ -64,6 +43,27 @@ pub(super) struct Kept {
     pub(super) everywhere: Vec<usize>,
     /// Of each benchmark beside those.
     pub(super) counters: Vec<Vec<usize>>,
+}
+
+impl Kept {
+    /// No column of so many benchmarks.
+    pub(super) fn none(benchmarks: usize) -> Self {
+        Kept {
+            everywhere: Vec::new(),
+            counters: vec![Vec::new(); benchmarks],
+        }
+    }
+
+    /// One more, of all benchmarks or of those that have it.
+    pub(super) fn keep(&mut self, column: usize, has: &[bool]) {
+        if has.iter().all(|has| *has) {
+            self.everywhere.push(column);
+            return;
+        }
+        let counters = self.counters.iter_mut().zip(has);
+        let counters = counters.filter(|(_, has)| **has);
+        counters.for_each(|(counters, _)| counters.push(column));
+    }
 }
 
 /// All rows of a table, before anything is known of their order.
@@ -422,6 +422,7 @@ impl RecordedBenchmark {
     }
 
     /// Names and roles, by order of appearance.
+    #[cfg(feature = "saved")]
     pub(super) fn contenders(&self) -> impl Iterator<Item = (&str, Option<Role>)> {
         self.contenders
             .iter()

@@ -3,22 +3,18 @@
 
 use std::collections::HashMap;
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::thread;
 
 use deadheat_model::{BlockRecord, Run, Samples};
-use memchr::{memchr, memchr_iter};
+use memchr::memchr_iter;
 
 use super::block::{decode_compact, decode_head};
 use super::reader::{Reading, Refusal, Widths, unknown_contender};
-use crate::bounded::read_line;
+use crate::content::{Lines, in_parts, read_line, worthwhile_parts};
 
-/// Parts of a file smaller than this are not worth a thread.
-const LEAST_PART: u64 = 1 << 20;
-
-/// Bytes that are read at once, unless a line is longer.
+/// Bytes of a benchmark that are read at once, unless a line is longer.
 const STEP: u64 = 1 << 18;
 
 /// The beginning of a run file as deadheat writes it.
@@ -46,9 +42,7 @@ impl IndexedRun {
     /// file, anything but a run, a run spelled otherwise, or one with faults.
     pub fn open(path: impl AsRef<Path>) -> Option<Self> {
         let path = path.as_ref();
-        let worth_it = fs::metadata(path).ok()?.len() / LEAST_PART;
-        let cores = thread::available_parallelism().map_or(1, usize::from);
-        Self::open_with(path, cores.min(worth_it as usize))
+        Self::open_with(path, worthwhile_parts(path)?)
     }
 
     /// The same with so many threads, and one at least.
@@ -60,7 +54,7 @@ impl IndexedRun {
         }
         let file = File::open(path).ok()?;
         let size = file.metadata().ok()?.len();
-        let mut reader = BufReader::new(Part::new(&file, 0, size));
+        let mut reader = BufReader::new((&file).take(size));
         if !reader.fill_buf().ok()?.starts_with(BEGINNING) {
             return None;
         }
@@ -72,8 +66,8 @@ impl IndexedRun {
             .iter()
             .map(|benchmark| benchmark.processes_per_replicate().is_none())
             .collect();
-        let parts = threads.max(1) as u64;
-        let parts = in_parts(&file, header.len() as u64, size, parts, &each_sample)?;
+        let lines = (header.len() as u64, size);
+        let parts = in_parts(&file, lines, threads, |lines| index(lines, &each_sample))?;
         let mut gathering = Gathering::of(reading);
         gathering.all(parts)?;
         let run = gathering.reading.finish();
@@ -145,29 +139,6 @@ impl IndexedRun {
 
 /// Bytes that a sample takes in a file at least: `[0,0,0,1],`.
 const LEAST_SAMPLE: usize = 10;
-
-/// Looks through a file in so many parts at once, behind a header of so many bytes.
-fn in_parts<'a>(
-    file: &File,
-    header: u64,
-    size: u64,
-    parts: u64,
-    each_sample: &'a [bool],
-) -> Option<Vec<Index<'a>>> {
-    let border = |part: u64| match part {
-        0 => Some(header),
-        part if part == parts => Some(size),
-        part => next_line(file, header + (size - header) / parts * part, size),
-    };
-    thread::scope(|scope| {
-        let mut found = Vec::new();
-        for part in 0..parts {
-            let lines = (border(part)?, border(part + 1)?);
-            found.push(scope.spawn(move || index(file, lines, size, each_sample)));
-        }
-        found.into_iter().map(|part| part.join().ok()?).collect()
-    })
-}
 
 /// Puts the parts together.
 struct Gathering<'a> {
@@ -258,9 +229,6 @@ impl<'a> Gathering<'a> {
     }
 }
 
-/// Bytes asked of the system at once.
-const BUFFER: usize = 1 << 18;
-
 /// Lines in a row that are blocks of one benchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stretch {
@@ -327,15 +295,8 @@ struct Index<'a> {
     head: BlockRecord,
 }
 
-/// Looks through the lines that begin at `from` or later and before `to`, in a
-/// file of so many bytes. `None` when it cannot be read.
-fn index<'a>(
-    file: &File,
-    (from, to): (u64, u64),
-    size: u64,
-    each_sample: &'a [bool],
-) -> Option<Index<'a>> {
-    let mut reader = BufReader::with_capacity(BUFFER, Part::new(file, from, size));
+/// Looks through the lines of a part. `None` when they cannot be read.
+fn index<'a>(lines: Lines<'_>, each_sample: &'a [bool]) -> Option<Index<'a>> {
     let mut index = Index {
         each_sample,
         segments: Vec::new(),
@@ -343,37 +304,12 @@ fn index<'a>(
         stretches: vec![Vec::new(); each_sample.len()],
         head: BlockRecord::default(),
     };
-    let (mut at, mut long) = (from, Vec::new());
-    while at < to {
-        let ahead = reader.fill_buf().ok()?;
-        let bytes = match memchr(b'\n', ahead) {
-            Some(end) => {
-                index.take(&ahead[..=end], at);
-                reader.consume(end + 1);
-                end + 1
-            }
-            None => {
-                long.clear();
-                let bytes = read_line(&mut reader, &mut long).ok()?;
-                index.take(&long, at);
-                bytes
-            }
-        };
-        if bytes == 0 {
-            break;
-        }
-        at += bytes as u64;
-    }
+    lines.each(|line, at| {
+        index.take(line, at);
+        Some(())
+    })?;
     index.segments.push(std::mem::take(&mut index.segment));
     Some(index)
-}
-
-/// Where the first line at or behind a place begins, the file being so long;
-/// `None` when it cannot be read.
-fn next_line(file: &File, place: u64, size: u64) -> Option<u64> {
-    let before = place.checked_sub(1)?;
-    let mut reader = BufReader::new(Part::new(file, before, size));
-    Some(before + reader.skip_until(b'\n').ok()? as u64)
 }
 
 impl Index<'_> {
@@ -425,52 +361,5 @@ impl Index<'_> {
         }
         self.segment.elapsed_ns = self.segment.elapsed_ns.max(elapsed_ns);
         Some(())
-    }
-}
-
-/// Reads the bytes from `at` to `end`, or to the end of the file.
-struct Part<'a> {
-    file: &'a File,
-    at: u64,
-    end: u64,
-}
-
-impl<'a> Part<'a> {
-    fn new(file: &'a File, at: u64, end: u64) -> Self {
-        Self { file, at, end }
-    }
-}
-
-impl Read for Part<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let left = self.end.saturating_sub(self.at);
-        let most = buffer
-            .len()
-            .min(usize::try_from(left).unwrap_or(usize::MAX));
-        let bytes = self.file.read_at(&mut buffer[..most], self.at)?;
-        self.at += bytes as u64;
-        Ok(bytes)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_part_ends_where_it_should_or_with_the_file() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a");
-        std::fs::write(&path, "0123456789").unwrap();
-        let file = File::open(path).unwrap();
-        let read = |at, end| {
-            let mut text = String::new();
-            Part::new(&file, at, end).read_to_string(&mut text).unwrap();
-            text
-        };
-        assert_eq!(read(2, 5), "234");
-        assert_eq!(read(8, 50), "89");
-        assert_eq!(read(20, 50), "");
-        assert_eq!(read(5, 2), "");
     }
 }

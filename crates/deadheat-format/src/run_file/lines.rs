@@ -1,13 +1,209 @@
-//! The lines of a run file behind its header that are no blocks: placements, failures, and how the
-//! run ended.
+//! The lines of a run file that are no blocks: the header with the plan, the machine and the columns
+//! of the samples, placements, failures, and how the run ended.
 
 use deadheat_model::{
-    BenchmarkFailure, EndReason, Json, NeutralLink, Object, Placed, Placing, RefusedLink, RunEnd,
+    BenchmarkFailure, CalibrationNote, ClockFacts, Commit, Conditions, CounterAccess, Disturbance,
+    EndReason, Environment, Host, Json, LeftOut, LeftOutReason, Limits, Merged, NeutralLink,
+    NeutralLinks, Object, Origin, Placed, Placing, RefusedLink, RunEnd, RunHeader, Share,
 };
-
-use crate::wire::{Fields, Wire, object};
 #[cfg(feature = "decode")]
-use crate::wire::{WireError, required};
+use deadheat_model::{RaceKind, Shard};
+
+use crate::wire::{Fields, Wire, choice, object};
+#[cfg(feature = "decode")]
+use crate::wire::{WireError, inside, object_of, required};
+
+/// The schema written, and the latest that is read.
+pub const SCHEMA: &str = "deadheat.run/1";
+
+/// The first line.
+pub(crate) fn header_line(header: &RunHeader) -> Json {
+    header.put(Object::new().with("schema", SCHEMA)).into()
+}
+
+object! { RunHeader {
+    tool_version = "tool": within("version"),
+    started_at,
+    origin: or(Origin::Race),
+    plan: inline,
+    environment: or(Environment::default()),
+    metrics = "columns",
+    tick_ns,
+    command: omit,
+    left_out: omit,
+} }
+
+choice! { Origin {
+    "race" => Race,
+    "paired-recording" => PairedRecording,
+    "unpaired-recording" => UnpairedRecording,
+} }
+
+object! { LeftOut { benchmark, reason, } }
+
+choice! { LeftOutReason {
+    "only-in" => OnlyIn(contender),
+    "skipped" => Skipped(message),
+    "not-alike" => NotAlike(difference),
+} }
+
+object! { Environment {
+    system: or(String::new()),
+    boot: omit,
+    programs: omit,
+    merged: omit,
+    conditions: inline,
+    kernel,
+    cpu,
+    cores,
+    governor,
+    load,
+    pinned: or(Vec::new()),
+    counters,
+    clock: omit,
+    debug_build: omit,
+    neutral_links: omit,
+    builds: omit,
+    commits: omit,
+    machine: omit,
+    calibration: inline,
+} }
+
+object! { Commit { id, committed_at, subject: or(String::new()), } }
+
+object! { Merged { count, by, replicates: or(0), hosts, } ensure is_of_few_parts }
+
+/// What is missing is listed, so a number that nobody starts would not fit into memory.
+#[cfg(feature = "decode")]
+fn is_of_few_parts(merged: &Merged) -> Result<(), WireError> {
+    if merged.count <= Shard::MOST && merged.hosts.len() <= merged.count as usize {
+        Ok(())
+    } else {
+        Err(WireError::odd("parts that a race may have"))
+    }
+}
+
+object! { Host {
+    shard,
+    boot: omit,
+    system: or(String::new()),
+    kernel,
+    cpu,
+    cores,
+    started_at,
+    conditions: inline,
+} }
+
+object! { Conditions { limits: omit, disturbances: omit, } }
+
+object! { Limits { cores: omit, memory: omit, } ensure is_some_time }
+
+/// A share of the processors that is none, or no number, is no limit that a system sets.
+#[cfg(feature = "decode")]
+fn is_some_time(limits: &Limits) -> Result<(), WireError> {
+    if limits
+        .cores
+        .is_none_or(|cores| cores > 0.0 && cores.is_finite())
+    {
+        Ok(())
+    } else {
+        Err(WireError::odd("cores that a container may use"))
+    }
+}
+
+object! { Disturbance { name, found, } }
+
+choice! { CounterAccess {
+    "available" => Available,
+    "unavailable" => Unavailable(why),
+} }
+
+object! { ClockFacts { source, resolution_ns, overhead_ns, fallback, } }
+
+/// Absent where the machine was not calibrated.
+impl Fields for Option<CalibrationNote> {
+    fn put(&self, object: Object) -> Object {
+        object.with_some("calibration", self.as_ref().map(Wire::to_json))
+    }
+
+    /// `None` also for a kind of race that a later version knows.
+    #[cfg(feature = "decode")]
+    fn take(object: &Object) -> Result<Self, WireError> {
+        let note = inside(object, "calibration", |json| match json {
+            Json::Null => Ok(None),
+            json => {
+                let kind: String = required(object_of(json)?, "kind")?;
+                RaceKind::from_name(&kind)
+                    .map(|_| CalibrationNote::from_json(json))
+                    .transpose()
+            }
+        });
+        Ok(note.transpose()?.flatten())
+    }
+}
+
+object! { CalibrationNote {
+    tool_version = "tool": within("version"),
+    started_at,
+    kind,
+    false_calls,
+    alpha,
+    noise_floor,
+} }
+
+// The share seen follows from the two counts.
+object! { Share { hits, of, low, high, } ensure is_bounded }
+
+#[cfg(feature = "decode")]
+fn is_bounded(share: &Share) -> Result<(), WireError> {
+    let bounded = 0.0 <= share.low && share.low <= share.high && share.high <= 1.0;
+    if bounded && share.hits <= share.of {
+        Ok(())
+    } else {
+        Err(WireError::odd("a share within its bounds"))
+    }
+}
+
+/// The linker that makes neutral links of an executable, or why none can be made.
+impl Fields for NeutralLinks {
+    fn put(&self, object: Object) -> Object {
+        let object = object.with("executable", &self.executable);
+        let object = match &self.made_by {
+            Ok(linker) => object.with("linker", linker),
+            Err(reason) => object.with("impossible", reason),
+        };
+        let unsectioned = crate::wire::unless_default(&self.unsectioned);
+        let object = object.with_some("unsectioned", unsectioned.map(Wire::to_json));
+        let object = match &self.matched {
+            None => object,
+            Some(Ok(())) => object.with("matched", true),
+            Some(Err(reason)) => object.with("unmatched", reason),
+        };
+        object.with_some(
+            "random_addresses",
+            crate::wire::unless_default(&self.random_addresses).map(Wire::to_json),
+        )
+    }
+
+    #[cfg(feature = "decode")]
+    fn take(object: &Object) -> Result<Self, WireError> {
+        Ok(NeutralLinks {
+            executable: required(object, "executable")?,
+            made_by: match inside(object, "linker", String::from_json).transpose()? {
+                Some(linker) => Ok(linker),
+                None => Err(required(object, "impossible")?),
+            },
+            unsectioned: crate::wire::or_else(object, "unsectioned", Vec::new)?,
+            matched: match inside(object, "unmatched", String::from_json).transpose()? {
+                Some(reason) => Some(Err(reason)),
+                None => crate::wire::or_else(object, "matched", || false)?.then_some(Ok(())),
+            },
+            random_addresses: crate::wire::or_else(object, "random_addresses", || false)?,
+        })
+    }
+}
+
+crate::wire::whole!(NeutralLinks);
 
 // The benchmark is a place in the plan, counted from 0.
 object! { Placed {

@@ -14,9 +14,9 @@ use deadheat_model::{
     Workload,
 };
 
+use super::RunFileWriter;
 use super::reader::{BUFFER, next_line, read_header, scan};
-use super::writer::RunFileWriter;
-use crate::bounded;
+use crate::content;
 use crate::error::{FileProblem, FormatError, cannot_read, cannot_write};
 use crate::temporary::ScratchFolder;
 use crate::wire::Wire;
@@ -330,7 +330,7 @@ impl Lines {
     /// Takes those of a part, which is read before as a whole and must be sound. `Ok(Err)` says why
     /// it is not finished.
     fn take(&mut self, part: &Part) -> Result<Result<RunEnd, String>, FormatError> {
-        let open = || bounded::open(&part.file).map_err(cannot_read(&part.file));
+        let open = || content::open(&part.file).map_err(cannot_read(&part.file));
         let found = scan(BufReader::with_capacity(BUFFER, open()?), &part.file)?;
         refuse_foreign(part, &found.run)?;
         let end = match found.run.end.clone() {

@@ -11,10 +11,10 @@ use deadheat_model::{
 };
 
 use super::block::{decode_compact, decode_json};
-use super::header::{SCHEMA, read_header_line};
-use crate::bounded::{self, read_line};
+use super::lines::SCHEMA;
+use crate::content::{self, read_line};
 use crate::error::{FileProblem, FormatError, cannot_read};
-use crate::wire::Wire;
+use crate::wire::{Wire, major_version};
 
 /// Bytes asked of the system at once.
 pub(crate) const BUFFER: usize = 1 << 16;
@@ -25,7 +25,7 @@ pub(crate) const BUFFER: usize = 1 << 16;
 /// Errors name the file, and the line where one is to blame.
 pub fn read_run(path: impl AsRef<Path>) -> Result<Run, FormatError> {
     let path = path.as_ref();
-    let file = bounded::open(path).map_err(cannot_read(path))?;
+    let file = content::open(path).map_err(cannot_read(path))?;
     read_run_from(BufReader::with_capacity(BUFFER, file), path)
 }
 
@@ -33,7 +33,7 @@ pub fn read_run(path: impl AsRef<Path>) -> Result<Run, FormatError> {
 pub fn read_header(path: impl AsRef<Path>) -> Result<RunHeader, FormatError> {
     let path = path.as_ref();
     let mut line = Vec::new();
-    let file = bounded::open(path).map_err(cannot_read(path))?;
+    let file = content::open(path).map_err(cannot_read(path))?;
     read_line(&mut BufReader::new(file), &mut line).map_err(cannot_read(path))?;
     Ok(read_run_from(line.as_slice(), path)?.header)
 }
@@ -124,6 +124,45 @@ pub(super) fn unknown_contender<'a>(
     let racing = benchmark.contenders.len();
     let mut samples = block.samples.iter();
     samples.find(|sample| sample.contender.index() >= racing)
+}
+
+/// The JSON of a first line, when it declares a schema that can be read.
+fn read_header_line(name: &Path, first: &[u8]) -> Result<Json, FormatError> {
+    let json = std::str::from_utf8(first).ok().and_then(Json::parse);
+    let schema = json.as_ref().and_then(Json::as_object);
+    let schema = schema.and_then(|header| header.get("schema")?.as_text());
+    let (Some(json), Some(schema)) = (&json, schema) else {
+        // A run that was killed while its header was written is still known by how it begins.
+        if first.starts_with(b"{\"schema\":\"deadheat.run/") {
+            let problem = "the header is cut off, so there is no run";
+            return Err(FormatError::at(name, 1, problem));
+        }
+        return Err(foreign(
+            name,
+            match first.trim_ascii_start().first() {
+                Some(b'{' | b'[') => "JSON without the header of a run",
+                _ => "text without the header of a run",
+            },
+        ));
+    };
+    match major_version(schema, "deadheat.run/") {
+        Some(1) => Ok(json.clone()),
+        Some(2..) => Err(FormatError::unknown(
+            name,
+            format!("has schema {schema}: it needs a later deadheat; this one reads {SCHEMA}"),
+        )),
+        _ => Err(foreign(name, &format!("JSON of schema {schema}"))),
+    }
+}
+
+fn foreign(file: &Path, found: &str) -> FormatError {
+    FormatError::unknown(
+        file,
+        format!(
+            "is {found}, not yet a format deadheat reads; it reads run files (JSON Lines, \
+             schema {SCHEMA}) and tidy CSV (columns benchmark, contender, wall_ns, …)"
+        ),
+    )
 }
 
 /// A run as far as it was read.
@@ -334,5 +373,35 @@ impl<'a> Reading<'a> {
     pub(super) fn finish(mut self) -> Run {
         self.run.launches += self.launches;
         self.run
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_later_major_version_is_too_new() {
+        const NEWER: &str = "it needs a later deadheat";
+        const FOREIGN: &str = "not yet a format deadheat reads";
+        for (schema, problem) in [
+            ("deadheat.run/1", None),
+            ("deadheat.run/1.7", None),
+            ("deadheat.run/2", Some(NEWER)),
+            ("deadheat.run/10.1", Some(NEWER)),
+            ("deadheat.run/0", Some(FOREIGN)),
+            ("deadheat.analysis/1", Some(FOREIGN)),
+            ("deadheat.run/one", Some(FOREIGN)),
+        ] {
+            let line = format!("{{\"schema\":\"{schema}\"}}");
+            match (read_header_line(Path::new("a"), line.as_bytes()), problem) {
+                (Ok(_), None) => {}
+                (Err(error), Some(problem)) => {
+                    let error = error.to_string();
+                    assert!(error.contains(problem), "{schema}: {error}");
+                }
+                (read, _) => panic!("{schema}: {read:?}"),
+            }
+        }
     }
 }

@@ -1,9 +1,11 @@
-//! Flat objects out of a text that may go on: no tree, no copies, one look at each byte.
+//! Flat objects out of a text that may go on, and a text that comes in pieces: no tree, no copies,
+//! one look at each byte.
 //!
 //! A million rows of another tool's JSON are read so. Whatever is not plain, nested, cut off or
 //! wrong is `None`: a reader of whole texts knows what to say of it.
 
 use std::borrow::Cow;
+use std::io::{ErrorKind, Read};
 
 use super::Json;
 
@@ -22,8 +24,9 @@ pub enum JsonScalar<'t> {
     Text(Cow<'t, str>),
 }
 
-/// The words for no number; the longer come first where they begin alike.
-const NO_NUMBERS: [&[u8]; 8] = [
+/// The words by which programs in C++, Java and Python say that they have no number; the longer come
+/// first where they begin alike.
+pub const NO_NUMBERS: [&[u8]; 8] = [
     b"-Infinity",
     b"Infinity",
     b"-NaN",
@@ -92,7 +95,7 @@ impl<'t> JsonScan<'t> {
         let begin = self.at - 1;
         let mut has_escapes = false;
         loop {
-            self.at += plain(self.text.get(self.at..)?);
+            self.at += plain_bytes(self.text.get(self.at..)?);
             match self.text.get(self.at)? {
                 b'"' => break,
                 b'\\' => {
@@ -229,8 +232,9 @@ fn text((quoted, has_escapes): (&[u8], bool)) -> Option<Cow<'_, str>> {
     }
 }
 
-/// The number of bytes before a quote, a backslash or a control character, eight at a time.
-fn plain(text: &[u8]) -> usize {
+/// The number of bytes before a quote, a backslash or a control character, looked for eight at a
+/// time.
+pub fn plain_bytes(text: &[u8]) -> usize {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
     const HIGHEST: u64 = u64::from_ne_bytes([0x80; 8]);
     // The lowest byte that is marked is one of them; those above it may be false alarms.
@@ -252,6 +256,93 @@ fn plain(text: &[u8]) -> usize {
         .iter()
         .position(special)
         .unwrap_or(text.len() - at)
+}
+
+/// Bytes that are read at once.
+const PIECE: usize = 256 << 10;
+
+/// Bytes that one step may need: a row takes some hundred.
+const MOST: usize = 4 << 20;
+
+/// A text that comes in pieces, and a place in it: no more of it is held than a piece, and what
+/// began before its end.
+#[derive(Debug)]
+pub struct JsonPieces<R> {
+    input: R,
+    buffer: Vec<u8>,
+    /// The part of the buffer that was not read yet.
+    begin: usize,
+    end: usize,
+    ended: bool,
+}
+
+impl<R: Read> JsonPieces<R> {
+    /// The text of an input.
+    pub fn new(input: R) -> Self {
+        Self {
+            input,
+            buffer: Vec::new(),
+            begin: 0,
+            end: 0,
+            ended: false,
+        }
+    }
+
+    /// Reads on from the place. A step is given the text from there on, and whether all of it; it
+    /// gives back what it found, and the bytes up to where that ends. One that finds nothing, perhaps
+    /// because the piece ends, is tried again with more of the text, and gives `None` when there is
+    /// no more.
+    pub fn step<T>(
+        &mut self,
+        mut step: impl FnMut(&[u8], bool) -> Option<(T, usize)>,
+    ) -> Option<T> {
+        loop {
+            if let Some((found, bytes)) = step(&self.buffer[self.begin..self.end], self.ended) {
+                self.begin += bytes;
+                return Some(found);
+            }
+            self.more()?;
+        }
+    }
+
+    /// The same with a scan, which goes on where it ends.
+    pub fn scan<T>(&mut self, mut step: impl FnMut(&mut JsonScan<'_>) -> Option<T>) -> Option<T> {
+        self.step(|text, _| {
+            let mut scan = JsonScan::new(text);
+            let found = step(&mut scan)?;
+            Some((found, scan.at()))
+        })
+    }
+
+    /// Returns true if nothing but white space follows.
+    pub fn is_at_end(&mut self) -> bool {
+        self.scan(|scan| scan.peek()).is_none() && self.ended
+    }
+
+    /// Reads another piece behind what was not read yet. `None` at the end, of an input that fails,
+    /// and of a step that has had enough: all these are for a reader of whole texts.
+    fn more(&mut self) -> Option<()> {
+        if self.ended || self.end - self.begin > MOST {
+            return None;
+        }
+        self.buffer.copy_within(self.begin..self.end, 0);
+        self.end -= self.begin;
+        self.begin = 0;
+        let room = self.end + PIECE;
+        self.buffer.resize(self.buffer.len().max(room), 0);
+        while self.end < room {
+            match self.input.read(&mut self.buffer[self.end..room]) {
+                Ok(0) => {
+                    self.ended = true;
+                    break;
+                }
+                Ok(read) => self.end += read,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(_) => return None,
+            }
+        }
+        Some(())
+    }
 }
 
 #[cfg(test)]
@@ -333,6 +424,35 @@ mod tests {
         assert_eq!(scan.scalar(), None, "more digits may follow");
     }
 
+    /// Gives one byte at a time.
+    struct Dripping<'t>(&'t [u8]);
+
+    impl Read for Dripping<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            let some = buffer.len().min(1);
+            self.0.read(&mut buffer[..some])
+        }
+    }
+
+    #[test]
+    fn a_step_gets_more_until_it_has_enough() {
+        let long = format!(" \"{}\" 1", "a".repeat(PIECE * 2));
+        let mut pieces = JsonPieces::new(Dripping(long.as_bytes()));
+        let length = pieces.scan(|scan| Some(scan.text()?.len()));
+        assert_eq!(length, Some(PIECE * 2));
+        assert!(!pieces.is_at_end());
+        assert!(pieces.scan(|scan| scan.take(b'1').then_some(())).is_some());
+        assert!(pieces.is_at_end());
+        assert!(pieces.scan(|scan| scan.peek()).is_none());
+    }
+
+    #[test]
+    fn a_step_that_never_has_enough_ends() {
+        let mut pieces = JsonPieces::new(std::io::repeat(b'a'));
+        assert!(pieces.scan(|scan| scan.take(b'b').then_some(())).is_none());
+        assert!(pieces.buffer.len() < 2 * MOST);
+    }
+
     proptest! {
         #[test]
         fn a_flat_object_is_read_as_the_tree_is(
@@ -366,7 +486,7 @@ mod tests {
 
         #[test]
         fn a_text_of_any_length_ends_where_it_ends(
-            plain_text in "[ -~é\u{80}\u{1f600}]{0,40}",
+            plain_text in "[ -~\u{7f}é\u{80}\u{1f600}]{0,40}",
             end in prop::sample::select(&b"\"\\\n\0\x1f"[..]),
             behind in prop::collection::vec(any::<u8>(), 0..12),
         ) {
@@ -374,8 +494,8 @@ mod tests {
             let mut text = before.clone().into_bytes();
             text.push(end);
             text.extend(behind);
-            prop_assert_eq!(plain(&text), before.len());
-            prop_assert_eq!(plain(before.as_bytes()), before.len());
+            prop_assert_eq!(plain_bytes(&text), before.len());
+            prop_assert_eq!(plain_bytes(before.as_bytes()), before.len());
         }
     }
 }

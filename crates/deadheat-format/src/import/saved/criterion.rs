@@ -11,9 +11,9 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::json::{Number, from_json, without_mark};
-use super::read::{modified, unknown};
 use super::rows::{Rows, summarised};
-use crate::bounded;
+use super::{modified, unknown};
+use crate::content;
 use crate::error::{FileProblem, FormatError, cannot_read};
 
 /// The set that the last measurement left.
@@ -89,7 +89,7 @@ impl Set {
     fn read(&self) -> Result<(Id, ResultBenchmark), FormatError> {
         let text = |name: &str| {
             let file = self.folder.join(name);
-            match bounded::read(&file) {
+            match content::all_bytes(&file) {
                 Ok(text) => Ok(Some(text)),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
                 Err(error) => Err(cannot_read(&file)(error)),

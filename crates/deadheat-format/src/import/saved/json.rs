@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use deadheat_model::NO_NUMBERS;
 use serde::de::{self, Deserialize, DeserializeOwned, Deserializer, Visitor};
 
 use crate::error::FileProblem;
@@ -15,18 +16,6 @@ pub(super) struct Number(pub(super) Option<f64>);
 /// Stands for a word that is no JSON, as long as that word: the character of
 /// deletion, as often as it takes.
 const MARK: u8 = 0x7f;
-
-/// The words, by which programs in C++, Java and Python say that they have no number.
-const WORDS: [&[u8]; 8] = [
-    b"-Infinity",
-    b"Infinity",
-    b"-NaN",
-    b"-nan",
-    b"-inf",
-    b"NaN",
-    b"nan",
-    b"inf",
-];
 
 impl<'de> Deserialize<'de> for Number {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -204,7 +193,7 @@ fn with_marks(text: &[u8]) -> Cow<'_, [u8]> {
             b'"' => at = end_of_string(text, at),
             b'-' | b'I' | b'N' | b'i' | b'n' => {
                 let rest = &text[at..];
-                match WORDS.iter().find(|word| rest.starts_with(word)) {
+                match NO_NUMBERS.iter().find(|word| rest.starts_with(word)) {
                     Some(word) => {
                         let own = &mut legal.to_mut()[at..at + word.len()];
                         own.fill(MARK);

@@ -3,20 +3,30 @@
 use std::borrow::Cow;
 use std::io::Read;
 
-use deadheat_model::{JsonScalar, JsonScan, Results};
+use deadheat_model::{JsonPieces, JsonScalar, JsonScan, Results};
 
-use super::results::{Families, Row, RunType, without_benchmarks};
-use crate::import::saved::json::Number;
-use crate::import::saved::pieces::Pieces;
+use super::{Families, Row, RunType, read_whole, without_benchmarks};
+use crate::error::FileProblem;
+use crate::import::saved::json::{Number, without_mark};
+
+/// Reads a text, row by row where it is plain.
+pub(crate) fn read(text: &[u8]) -> Result<Results, FileProblem> {
+    read_pieces(text).map_or_else(|| read_whole(text), Ok)
+}
 
 /// Reads a file row by row. `None` of one that is not plain: with an error in it, of a release that
 /// did not say which rows are summaries, of another tool.
-pub(in crate::import::saved) fn read_pieces(input: impl Read) -> Option<Results> {
-    let mut pieces = Pieces::new(input);
+pub(crate) fn read_pieces(input: impl Read) -> Option<Results> {
+    let mut pieces = JsonPieces::new(input);
     let (mut results, mut families) = (None, None);
-    pieces.step(|scan| scan.take(b'{').then_some(()))?;
+    pieces.scan(|scan| {
+        // A mark, if there is one, stands before all else.
+        let mark = scan.rest().len() - without_mark(scan.rest()).len();
+        scan.advance(mark);
+        scan.take(b'{').then_some(())
+    })?;
     loop {
-        let is_context = pieces.step(|scan| {
+        let is_context = pieces.scan(|scan| {
             let is_context = match scan.text()?.as_ref() {
                 "context" => true,
                 "benchmarks" => false,
@@ -25,7 +35,7 @@ pub(in crate::import::saved) fn read_pieces(input: impl Read) -> Option<Results>
             scan.take(b':').then_some(is_context)
         })?;
         if is_context && results.is_none() {
-            let context = pieces.step(|scan| {
+            let context = pieces.scan(|scan| {
                 let mut values = serde_json::Deserializer::from_slice(scan.rest()).into_iter();
                 let context = values.next()?.ok()?;
                 scan.advance(values.byte_offset());
@@ -37,7 +47,7 @@ pub(in crate::import::saved) fn read_pieces(input: impl Read) -> Option<Results>
         } else {
             return None;
         }
-        let goes_on = pieces.step(|scan| match scan.peek()? {
+        let goes_on = pieces.scan(|scan| match scan.peek()? {
             b',' => Some(scan.take(b',')),
             b'}' => Some(!scan.take(b'}')),
             _ => None,
@@ -52,15 +62,15 @@ pub(in crate::import::saved) fn read_pieces(input: impl Read) -> Option<Results>
 }
 
 /// Reads the list of rows.
-fn rows<R: Read>(pieces: &mut Pieces<R>) -> Option<Families> {
+fn rows<R: Read>(pieces: &mut JsonPieces<R>) -> Option<Families> {
     let mut families = Families::default();
-    let is_empty = pieces.step(|scan| {
+    let is_empty = pieces.scan(|scan| {
         let begins = scan.take(b'[') && scan.peek().is_some();
         begins.then(|| scan.take(b']'))
     })?;
     let mut ended = is_empty;
     while !ended {
-        ended = pieces.step(|scan| all_rows(scan, &mut families))?;
+        ended = pieces.scan(|scan| all_rows(scan, &mut families))?;
     }
     (!families.broken).then_some(families)
 }

@@ -1,11 +1,20 @@
-//! The tree, and how it is written: in one line, or indented by two spaces.
+//! JSON, built as a tree and written, in one line or indented by two spaces; or read into one, or
+//! scanned without.
 //!
 //! Run files, answers and messages of workers are a few dozen fields each. Derived for every type,
 //! the code for them was a third of what everybody who races functions waited for; a tree is one
 //! type, built, written and read once.
 
+mod read;
+#[cfg(feature = "scan")]
+mod scan;
+
 use std::borrow::Cow;
 use std::fmt::{self, Write};
+
+pub use read::JsonError;
+#[cfg(feature = "scan")]
+pub use scan::{JsonPieces, JsonScalar, JsonScan, NO_NUMBERS, plain_bytes};
 
 /// A JSON value.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +43,7 @@ pub enum Json {
 /// Named values in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Object {
-    pub(super) fields: Vec<(Cow<'static, str>, Json)>,
+    fields: Vec<(Cow<'static, str>, Json)>,
 }
 
 impl Object {

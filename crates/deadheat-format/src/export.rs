@@ -1,4 +1,33 @@
-//! Helpers of all exports, such as names that tell apart what only a name can tell apart in a file.
+//! Runs in shapes other programs understand, and what all of these need, such as names that tell
+//! apart what only a name can tell apart in a file.
+
+// A build with one of the exports alone needs a part of it.
+#![cfg_attr(
+    not(all(feature = "saved", feature = "trackers")),
+    allow(dead_code, unused_imports)
+)]
+
+#[cfg(feature = "csv")]
+mod csv;
+#[cfg(feature = "saved")]
+mod go;
+#[cfg(feature = "reports")]
+mod hdr;
+#[cfg(feature = "hyperfine")]
+mod hyperfine;
+#[cfg(feature = "trackers")]
+mod trackers;
+
+#[cfg(feature = "csv")]
+pub use csv::write_csv;
+#[cfg(feature = "saved")]
+pub use go::write_go;
+#[cfg(feature = "reports")]
+pub use hdr::write_hdr;
+#[cfg(feature = "hyperfine")]
+pub use hyperfine::write_hyperfine;
+#[cfg(feature = "trackers")]
+pub use trackers::{GoogleSide, write_bmf, write_google_benchmark, write_smaller_is_better};
 
 use std::collections::{HashMap, HashSet};
 use std::io::Write;
@@ -9,14 +38,14 @@ use deadheat_model::{Benchmark, Json, Metric, Run};
 use crate::error::{FileProblem, FormatError, cannot_write};
 
 /// Writes JSON on indented lines; `file` is for errors.
-pub(super) fn write_json(mut out: impl Write, json: &Json, file: &Path) -> Result<(), FormatError> {
+fn write_json(mut out: impl Write, json: &Json, file: &Path) -> Result<(), FormatError> {
     writeln!(out, "{json:#}")
         .and_then(|()| out.flush())
         .map_err(cannot_write(file))
 }
 
 /// Refuses a run without the wall times that a format needs.
-pub(super) fn ensure_wall_times(run: &Run, file: &Path) -> Result<(), FormatError> {
+fn ensure_wall_times(run: &Run, file: &Path) -> Result<(), FormatError> {
     if run.header.records(&Metric::Wall) {
         return Ok(());
     }
@@ -26,7 +55,7 @@ pub(super) fn ensure_wall_times(run: &Run, file: &Path) -> Result<(), FormatErro
 /// The names of the benchmarks, for files that have no place for parameters:
 /// those are added where the name alone is not enough. What was raced once more
 /// as the user linked it is called after the benchmark it stands beside.
-pub(super) fn benchmark_names(benchmarks: &[Benchmark]) -> Vec<String> {
+fn benchmark_names(benchmarks: &[Benchmark]) -> Vec<String> {
     let mut uses = HashMap::new();
     for benchmark in benchmarks.iter().filter(|one| one.own_link.is_none()) {
         *uses.entry(&benchmark.name).or_insert(0) += 1;
@@ -49,7 +78,7 @@ pub(super) fn benchmark_names(benchmarks: &[Benchmark]) -> Vec<String> {
 }
 
 /// `name (key=value, …)`.
-pub(super) fn with_parameters(name: &str, parameters: &[(String, String)]) -> String {
+fn with_parameters(name: &str, parameters: &[(String, String)]) -> String {
     let pairs = parameters
         .iter()
         .map(|(key, value)| format!("{key}={value}"));
@@ -57,12 +86,12 @@ pub(super) fn with_parameters(name: &str, parameters: &[(String, String)]) -> St
 }
 
 /// The arithmetic mean of values, of which there are some.
-pub(super) fn mean(values: &[f64]) -> f64 {
+fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
 /// The median of values, of which there are some.
-pub(super) fn median(values: &[f64]) -> f64 {
+fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let count = sorted.len();
@@ -70,7 +99,7 @@ pub(super) fn median(values: &[f64]) -> f64 {
 }
 
 /// The standard deviation of a sample, so divided by one less than its size; `None` of one value.
-pub(super) fn standard_deviation(values: &[f64], mean: f64) -> Option<f64> {
+fn standard_deviation(values: &[f64], mean: f64) -> Option<f64> {
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     (values.len() > 1).then(|| (squares / (values.len() - 1) as f64).sqrt())
 }
@@ -78,7 +107,7 @@ pub(super) fn standard_deviation(values: &[f64], mean: f64) -> Option<f64> {
 /// The names, each distinct; those that come again get the sign and a number.
 /// Nothing keeps two contenders from sharing a name: racing a command against
 /// itself is the usual way to see the noise floor.
-pub(super) fn distinct_names(names: impl Iterator<Item = String>, sign: &str) -> Vec<String> {
+fn distinct_names(names: impl Iterator<Item = String>, sign: &str) -> Vec<String> {
     let names: Vec<String> = names.collect();
     let mut taken: HashSet<String> = HashSet::new();
     let distinct = |name: &String| {

@@ -1,4 +1,26 @@
-//! The run file while it is recorded, or resumed.
+//! The run file: JSON Lines, written block by block while a run is measured. Here it is recorded, or
+//! resumed.
+
+mod block;
+#[cfg(feature = "read")]
+mod indexed;
+mod lines;
+#[cfg(feature = "saved")]
+mod merge;
+mod plan;
+#[cfg(feature = "read")]
+mod reader;
+
+#[cfg(feature = "read")]
+pub use indexed::IndexedRun;
+pub use lines::SCHEMA;
+pub(crate) use lines::header_line;
+#[cfg(feature = "saved")]
+pub use merge::merge_parts;
+#[cfg(feature = "saved")]
+pub(crate) use reader::BUFFER;
+#[cfg(feature = "read")]
+pub use reader::{read_header, read_run, read_run_from};
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -9,19 +31,18 @@ use deadheat_model::{
     SinkError,
 };
 
-use super::block::encode;
-use super::header::header_line;
 #[cfg(feature = "read")]
-use super::reader::scan;
-#[cfg(feature = "read")]
-use crate::bounded;
+use crate::content;
 #[cfg(feature = "read")]
 use crate::error::cannot_read;
 use crate::error::{FileProblem, FormatError, cannot_write, create_folder_of};
-use crate::journal::{Journal, lock};
+use crate::output::{Journal, lock};
 use crate::wire::Wire;
+use block::encode;
 #[cfg(feature = "read")]
 use deadheat_model::Object;
+#[cfg(feature = "read")]
+use reader::scan;
 
 /// Keeps every block on disk before the next one starts.
 ///
@@ -205,7 +226,7 @@ impl RunFileWriter {
         started_at: Option<u64>,
     ) -> Result<Self, FormatError> {
         let path = path.as_ref();
-        let recorded = bounded::open(path).map_err(cannot_read(path))?;
+        let recorded = content::open(path).map_err(cannot_read(path))?;
         let file = OpenOptions::new()
             .append(true)
             .open(path)

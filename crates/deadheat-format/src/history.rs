@@ -1,4 +1,13 @@
-//! A run file and the two hashes that an index knows it by.
+//! The history of commits on disk: the index made of run files, the steps that were accepted, and the
+//! run files with the two hashes that an index knows each by.
+
+mod accepted;
+mod index;
+mod query;
+
+pub use accepted::{ACCEPTED_FILE, Accepted, read_accepted, write_accepted};
+pub use index::{Added, HistoryIndex, INDEX_FILE, INDEX_VERSION, find_index};
+pub use query::{IndexCounts, IndexedCommit, IndexedRace, IndexedSeries};
 
 use std::fs;
 use std::io::Write as _;

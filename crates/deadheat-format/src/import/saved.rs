@@ -1,22 +1,32 @@
-//! A file of any tool: which tool wrote it, by its content, and what it holds.
+//! Result files of other tools, each read into [`Results`], and recordings of deadheat itself: which
+//! tool wrote a file, by its content, and what it holds.
+
+mod benchmark_dotnet;
+mod criterion;
+mod go;
+mod google_benchmark;
+mod hyperfine;
+mod jmh;
+mod json;
+mod pyperf;
+mod pytest_benchmark;
+mod rows;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::time::SystemTime;
 
-use deadheat_model::{Results, Run};
+use deadheat_model::{Benchmark, Metric, ResultBenchmark, ResultState, Results, Run};
 
-use super::json::{end_of_string, without_mark};
-use super::{
-    benchmark_dotnet, go, google_benchmark, hyperfine, jmh, own, pyperf, pytest_benchmark, rows,
-};
-use crate::bounded::{self, Bounded};
-use crate::content::{is_packed, read_content, unpacked};
+pub use criterion::{files_in, read_criterion, read_criterion_set};
+
+use crate::content::{self, Bounded, is_packed, read_content, unpacked};
 use crate::error::{FileProblem, FormatError, cannot_read};
 use crate::import::csv::read_csv_from;
 use crate::import::recording::RecordingPlan;
 use crate::run_file::{BUFFER, read_run_from};
+use json::{end_of_string, without_mark};
 
 /// Reads a file of results, known by its content; `-` is standard input, and
 /// what gzip or zstd packed is unpacked.
@@ -34,7 +44,7 @@ pub fn read_results(path: impl AsRef<Path>) -> Result<Results, FormatError> {
 /// pipe cannot be read twice, should the first time be in vain.
 fn in_pieces(path: &Path) -> Option<Results> {
     let plain = path != Path::new("-") && fs::metadata(path).is_ok_and(|about| about.is_file());
-    let file = plain.then(|| bounded::open(path).ok())??;
+    let file = plain.then(|| content::open(path).ok())??;
     google_benchmark::read_pieces(file)
 }
 
@@ -47,7 +57,7 @@ fn of_file(file: &Path, mut results: Results) -> Results {
 
 /// When a file or folder was written last, in seconds since 1970; `None` of
 /// what is neither, such as a pipe.
-pub(super) fn modified(path: &Path) -> Option<f64> {
+fn modified(path: &Path) -> Option<f64> {
     let about = fs::metadata(path).ok()?;
     let known = about.is_file() || about.is_dir();
     let since = about.modified().ok().filter(|_| known)?;
@@ -58,8 +68,8 @@ pub(super) fn modified(path: &Path) -> Option<f64> {
 /// The same of a text that is in memory; `file` is for errors.
 pub fn read_results_from(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
     let read = match saved_format(file, text)? {
-        SavedFormat::RunFile => return own::read_run(file, text),
-        SavedFormat::TidyCsv => return own::read_table(file, text),
+        SavedFormat::RunFile => return read_run(file, text),
+        SavedFormat::TidyCsv => return read_table(file, text),
         SavedFormat::GoogleBenchmark => google_benchmark::read(text),
         SavedFormat::Hyperfine => hyperfine::read(text),
         SavedFormat::Pyperf => pyperf::read(text),
@@ -94,14 +104,14 @@ pub fn read_recording(
         let input = Bounded::new(std::io::stdin()).map_err(cannot_read(path))?;
         from(BufReader::with_capacity(BUFFER, input), path, plan)
     } else {
-        let file = bounded::open(path).map_err(cannot_read(path))?;
+        let file = content::open(path).map_err(cannot_read(path))?;
         from(BufReader::with_capacity(BUFFER, file), path, plan)
     }
 }
 
 /// Returns true where the first line is that of a table for certain: a comma may also
 /// stand in the first line of Go's text, whose benchmarks come later.
-pub(in crate::import) fn begins_a_table(beginning: &[u8]) -> bool {
+pub(super) fn begins_a_table(beginning: &[u8]) -> bool {
     let mut lines = beginning.split(|byte| *byte == b'\n');
     let first = lines.next().unwrap_or_default();
     let column = b"contender";
@@ -174,7 +184,7 @@ pub fn saved_format(file: &Path, text: &[u8]) -> Result<SavedFormat, FormatError
 }
 
 /// A file or folder that holds results of no tool that is known.
-pub(super) fn unknown(file: &Path, found: &str) -> FormatError {
+fn unknown(file: &Path, found: &str) -> FormatError {
     FormatError::unknown(
         file,
         format!(
@@ -287,10 +297,108 @@ impl<'a> Iterator for Keys<'a> {
     }
 }
 
+/// Reads a run file of deadheat itself.
+fn read_run(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
+    Ok(contenders_of(file, &read_run_from(text, file)?, "deadheat"))
+}
+
+/// Reads a table of samples.
+fn read_table(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
+    // Nothing is decided here.
+    let plan = RecordingPlan {
+        margin: 0.01,
+        alpha: 0.05,
+        judged: Metric::Wall,
+    };
+    Ok(contenders_of(
+        file,
+        &read_csv_from(text, file, &plan)?,
+        "tidy CSV",
+    ))
+}
+
+/// Every contender by itself. Which samples were taken together is forgotten:
+/// it means nothing beside another file.
+fn contenders_of(file: &Path, run: &Run, tool: &str) -> Results {
+    let version = Some(&run.header.tool_version).filter(|version| !version.is_empty());
+    let mut results = Results::new(file.to_string_lossy(), rows::tool(tool, version));
+    let environment = &run.header.environment;
+    results.facts.system = Some(environment.system.clone()).filter(|system| !system.is_empty());
+    results.facts.cpu.clone_from(&environment.cpu);
+    results.facts.cores = environment.cores;
+    results.facts.debug_build = environment.debug_build.then_some(true);
+    for (index, planned) in run.header.plan.benchmarks.iter().enumerate() {
+        if planned.own_link.is_some() {
+            continue;
+        }
+        let failed = run.failures.iter().find(|failed| failed.benchmark == index);
+        for contender in 0..planned.rivals() {
+            // What was measured before it failed stands for nothing.
+            let measured = match failed {
+                Some(failed) => ResultBenchmark {
+                    state: ResultState::Failed(failed.message.clone()),
+                    ..ResultBenchmark::default()
+                },
+                None => samples_of(run, index, contender),
+            };
+            results.push(ResultBenchmark {
+                name: name_of(planned, contender),
+                parameters: planned.parameters.clone(),
+                ..measured
+            });
+        }
+    }
+    results
+}
+
+/// Where a benchmark has several contenders each of them is one here.
+fn name_of(benchmark: &Benchmark, contender: usize) -> String {
+    match &benchmark.contenders[..benchmark.rivals()] {
+        [_] => benchmark.name.clone(),
+        several => format!("{}/{}", benchmark.name, several[contender].name),
+    }
+}
+
+fn samples_of(run: &Run, index: usize, contender: usize) -> ResultBenchmark {
+    let samples = &run.benchmarks[index];
+    let mut rows = ResultBenchmark {
+        metrics: samples.metrics().to_vec(),
+        ..ResultBenchmark::default()
+    };
+    for block in samples.blocks() {
+        for at in block.range() {
+            let sample = &samples.samples()[at];
+            if sample.contender.index() != contender {
+                continue;
+            }
+            rows.processes.push(block.replicate);
+            for metric in samples.metrics() {
+                let value = samples.column(metric).map_or(0.0, |column| column[at]);
+                rows.values.push(if metric.adds_up() {
+                    value / sample.iterations as f64
+                } else {
+                    value
+                });
+            }
+        }
+    }
+    // The metric that the race was judged by comes first.
+    let judged = &run.header.plan.design.judged;
+    let width = rows.metrics.len();
+    if let Some(place) = rows.metrics.iter().position(|metric| metric == judged) {
+        rows.metrics[..=place].rotate_right(1);
+        for row in rows.values.chunks_exact_mut(width.max(1)) {
+            row[..=place].rotate_right(1);
+        }
+    }
+    rows
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::io::Write;
+
+    use super::*;
 
     #[test]
     fn what_is_packed_is_read_as_if_it_were_not() {

@@ -1,0 +1,525 @@
+//! `deadheat.toml`: where it is found, and from its bytes to what it says. Errors know their place
+//! in it, and values are spelled as the flags are.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+
+use deadheat_model::{
+    Day, FailOn, Glob, Ignore, RaceSettings, RulesFile, RulesOfSome, Setting, ShareRange,
+    ValueKind, fraction,
+};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::error::{FileProblem, FormatError, cannot_read, nearest};
+
+/// The name of the file that is looked for.
+pub const RULES_FILE: &str = "deadheat.toml";
+
+/// The nearest `deadheat.toml`, in this folder or one above it up to the root of the file system,
+/// named as seen from the folder; an empty path is the current folder. `None` where there is none;
+/// what has the name and is no file is an error.
+pub fn find_rules(folder: &Path) -> Result<Option<PathBuf>, FormatError> {
+    let here = if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    };
+    let absolute = fs::canonicalize(here).map_err(cannot_read(here))?;
+    let mut seen = folder.to_owned();
+    for place in absolute.ancestors() {
+        let file = place.join(RULES_FILE);
+        // A link is followed only once it is known to be there: one that leads
+        // nowhere is a mistake, not a project without rules.
+        match fs::symlink_metadata(&file).and_then(|_| fs::metadata(&file)) {
+            Ok(about) if about.is_file() => return Ok(Some(seen.join(RULES_FILE))),
+            Ok(about) => return Err(no_rules(&seen, file_kind(about.file_type()))),
+            Err(_) if file.is_symlink() => {
+                return Err(no_rules(&seen, "a link that leads nowhere"));
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(cannot_read(&file)(error)),
+        }
+        seen.push("..");
+    }
+    Ok(None)
+}
+
+/// Rules that nobody reads would be gates that are open: what stands where they should be is told.
+fn no_rules(seen: &Path, kind: &str) -> FormatError {
+    let problem = format!("it is {kind}, and no file of rules; --no-config goes without");
+    cannot_read(&seen.join(RULES_FILE))(io::Error::other(problem))
+}
+
+fn file_kind(kind: fs::FileType) -> &'static str {
+    match kind {
+        _ if kind.is_dir() => "a folder",
+        _ if kind.is_fifo() => "a pipe",
+        _ if kind.is_socket() => "a socket",
+        _ => "a device",
+    }
+}
+
+/// Bytes that a rules file may have: far more than anybody writes by hand, and
+/// little to read by mistake.
+const MOST_BYTES: u64 = 1 << 20;
+
+const OF_AN_IGNORE: [&str; 4] = ["name", "reason", "until", "rule"];
+
+/// Reads a rules file.
+pub fn read_rules(path: impl AsRef<Path>) -> Result<RulesFile, FormatError> {
+    let path = path.as_ref();
+    let file = File::open(path).map_err(cannot_read(path))?;
+    let mut bytes = Vec::new();
+    let read = file.take(MOST_BYTES + 1).read_to_end(&mut bytes);
+    read.map_err(cannot_read(path))?;
+    if bytes.len() as u64 > MOST_BYTES {
+        let problem = "it is larger than 1 MiB, so it is no rules file; --config names another, \
+                       --no-config reads none";
+        return Err(FormatError::at(path, "all of it", problem));
+    }
+    read_rules_from(&bytes, path)
+}
+
+/// Reads the bytes of a rules file; `path` is its name in messages.
+pub fn read_rules_from(bytes: &[u8], path: &Path) -> Result<RulesFile, FormatError> {
+    let mut rules = read(bytes).map_err(|problem| problem.of(path))?;
+    path.clone_into(&mut rules.path);
+    Ok(rules)
+}
+
+fn read(bytes: &[u8]) -> Result<RulesFile, FileProblem> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let before = &bytes[..error.valid_up_to()];
+        let text = std::str::from_utf8(before).unwrap_or_default();
+        Document::new(text).wrong(text.len(), "text that is not UTF-8", "save it as UTF-8")
+    })?;
+    let document = Document::new(text);
+    let table = DeTable::parse(text).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        let problem = error.message().trim().replace('\n', ", ");
+        document.wrong(at, format!("no TOML: {problem}"), "")
+    })?;
+    let mut rules = RulesFile::default();
+    for entry in document.entries(table.get_ref()) {
+        match entry.key {
+            "include" => rules.include = document.globs(&entry)?,
+            "exclude" => rules.exclude = document.globs(&entry)?,
+            "benchmark" => {
+                let tables = document.tables(&entry)?.into_iter();
+                let some = tables.map(|(at, table)| document.some(at, table));
+                rules.some = some.collect::<Result<_, _>>()?;
+            }
+            "ignore" => {
+                let tables = document.tables(&entry)?.into_iter();
+                let ignores = tables.map(|(at, table)| document.ignore(at, table));
+                rules.ignores = ignores.collect::<Result<_, _>>()?;
+            }
+            _ if document.setting(&entry, false, &mut rules.all)? => {}
+            _ => {
+                let settings = Setting::in_file(false).map(|setting| setting.name);
+                let others = ["include", "exclude", "benchmark", "ignore"];
+                let known: Vec<&str> = settings.chain(others).collect();
+                return Err(document.unknown(&entry, "of the file", &known));
+            }
+        }
+    }
+    Ok(rules)
+}
+
+/// The text that errors point into.
+struct Document<'t> {
+    text: &'t str,
+    /// Where each line begins.
+    lines: Vec<usize>,
+}
+
+/// A key of a table and its value.
+struct Entry<'d> {
+    key: &'d str,
+    /// Where the key begins.
+    at: usize,
+    value: &'d Spanned<DeValue<'d>>,
+}
+
+/// The most edits a key may be away from the one that was meant.
+fn near_enough(key: &str, edits: usize) -> bool {
+    edits <= (key.chars().count() / 3).max(2)
+}
+
+impl<'t> Document<'t> {
+    fn new(text: &'t str) -> Self {
+        let ends = text.match_indices('\n').map(|(end, _)| end + 1);
+        Self {
+            text,
+            lines: std::iter::once(0).chain(ends).collect(),
+        }
+    }
+
+    /// The problem at a byte of the text, and what to do about it.
+    fn wrong(
+        &self,
+        at: usize,
+        problem: impl Into<String>,
+        advice: impl Into<String>,
+    ) -> FileProblem {
+        let mut at = at.min(self.text.len());
+        while !self.text.is_char_boundary(at) {
+            at -= 1;
+        }
+        let line = self.line(at);
+        let begins = self.lines[line as usize - 1];
+        FileProblem::Rules {
+            line,
+            column: self.text[begins..at].chars().count() as u64 + 1,
+            problem: problem.into(),
+            advice: advice.into(),
+        }
+    }
+
+    /// The line that holds a byte, counted from 1.
+    fn line(&self, at: usize) -> u64 {
+        self.lines.partition_point(|begins| *begins <= at) as u64
+    }
+
+    /// The entries of a table in the order of the text.
+    fn entries<'d>(&self, table: &'d DeTable<'d>) -> Vec<Entry<'d>> {
+        let mut entries: Vec<Entry<'d>> = table
+            .iter()
+            .map(|(key, value)| Entry {
+                key: key.get_ref(),
+                at: key.span().start,
+                value,
+            })
+            .collect();
+        entries.sort_by_key(|entry| entry.at);
+        entries
+    }
+
+    /// A key that nobody knows, and the one that was probably meant.
+    fn unknown(&self, entry: &Entry<'_>, of: &str, known: &[&str]) -> FileProblem {
+        let key: String = entry
+            .key
+            .chars()
+            .flat_map(char::escape_debug)
+            .take(60)
+            .collect();
+        let advice = match nearest(entry.key, known) {
+            Some((meant, edits)) if near_enough(entry.key, edits) => {
+                format!("did you mean '{meant}'?")
+            }
+            _ => format!("the keys {of} are {}", known.join(", ")),
+        };
+        self.wrong(entry.at, format!("unknown key '{key}'"), advice)
+    }
+}
+
+/// The kind of a value, in words.
+fn kind(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "a text",
+        DeValue::Integer(_) => "a whole number",
+        DeValue::Float(_) => "a number",
+        DeValue::Boolean(_) => "true or false",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
+    }
+}
+
+impl Document<'_> {
+    /// A value of the wrong kind; `advice` says what would be right.
+    fn of_wrong_kind(&self, entry: &Entry<'_>, advice: &str) -> FileProblem {
+        let problem = format!("{} is {}", entry.key, kind(entry.value.get_ref()));
+        self.wrong(entry.value.span().start, problem, advice)
+    }
+
+    /// A value that was read and makes no sense.
+    fn senseless(&self, entry: &Entry<'_>, problem: &str) -> FileProblem {
+        let problem = format!("{}: {problem}", entry.key);
+        self.wrong(entry.value.span().start, problem, "")
+    }
+
+    /// Takes a setting of all benchmarks, or of some. Returns whether the key is that of one.
+    fn setting(
+        &self,
+        entry: &Entry<'_>,
+        of_benchmarks: bool,
+        settings: &mut RaceSettings,
+    ) -> Result<bool, FileProblem> {
+        let mut known = Setting::in_file(of_benchmarks);
+        let Some(setting) = known.find(|setting| setting.name == entry.key) else {
+            return Ok(false);
+        };
+        let texts = match setting.kind {
+            ValueKind::Share(range) => vec![self.share(entry, range)?],
+            ValueKind::Time => {
+                vec![self.number_or_text(entry, "write a time, as \"30s\", or seconds")?]
+            }
+            ValueKind::Count => vec![self.count(entry)?],
+            ValueKind::Number => vec![self.number_or_text(entry, "write a whole number")?],
+            ValueKind::Flag => match entry.value.get_ref() {
+                DeValue::Boolean(is_set) => vec![(entry.value.span().start, is_set.to_string())],
+                _ => return Err(self.of_wrong_kind(entry, "write true or false")),
+            },
+            ValueKind::Text(advice) => {
+                vec![(entry.value.span().start, self.text(entry, advice)?)]
+            }
+            ValueKind::Verdicts => {
+                // An empty list asks for nothing, which is something else than silence.
+                settings.fail_on = Some(Vec::new());
+                self.texts(entry, "write a list of verdicts, as [\"slower\"]")?
+            }
+        };
+        for (at, text) in texts {
+            setting.set(settings, &text).map_err(|problem| {
+                let problem = format!("{}: {problem}", entry.key);
+                self.wrong(at, problem, "")
+            })?;
+        }
+        Ok(true)
+    }
+
+    /// A number or a text, as a text.
+    fn number_or_text(
+        &self,
+        entry: &Entry<'_>,
+        advice: &str,
+    ) -> Result<(usize, String), FileProblem> {
+        let text = match entry.value.get_ref() {
+            DeValue::String(text) => text.to_string(),
+            DeValue::Integer(number) if number.radix() == 10 => number.as_str().to_owned(),
+            // Written out, so that 1e-2 is read like 0.01.
+            DeValue::Float(number) => match number.as_str().parse::<f64>() {
+                Ok(number) => number.to_string(),
+                Err(_) => number.as_str().to_owned(),
+            },
+            _ => return Err(self.of_wrong_kind(entry, advice)),
+        };
+        Ok((entry.value.span().start, text))
+    }
+
+    /// A share within its range; what is no share is left to the parser of the setting.
+    fn share(&self, entry: &Entry<'_>, range: &ShareRange) -> Result<(usize, String), FileProblem> {
+        let (at, text) = self.number_or_text(entry, "write a share, as \"2%\" or 0.02")?;
+        match fraction(&text) {
+            Ok(share) if !range.holds(share) => {
+                let problem = format!("{} must be {}, not {share}", entry.key, range.words);
+                Err(self.wrong(at, problem, "2 percent are \"2%\" or 0.02"))
+            }
+            _ => Ok((at, text)),
+        }
+    }
+
+    /// A whole number from 1 on.
+    fn count(&self, entry: &Entry<'_>) -> Result<(usize, String), FileProblem> {
+        const ADVICE: &str = "write a whole number of at least 1";
+        let DeValue::Integer(number) = entry.value.get_ref() else {
+            return Err(self.of_wrong_kind(entry, ADVICE));
+        };
+        let at = entry.value.span().start;
+        let read = u32::from_str_radix(number.as_str(), number.radix());
+        match read.ok().filter(|count| *count > 0) {
+            Some(count) => Ok((at, count.to_string())),
+            None => {
+                let problem = format!("{} is {}", entry.key, number.as_str());
+                Err(self.wrong(at, problem, ADVICE))
+            }
+        }
+    }
+
+    /// A text that holds more than blanks.
+    fn text(&self, entry: &Entry<'_>, advice: &str) -> Result<String, FileProblem> {
+        let DeValue::String(text) = entry.value.get_ref() else {
+            return Err(self.of_wrong_kind(entry, advice));
+        };
+        match text.trim() {
+            "" => {
+                let problem = format!("{} is empty", entry.key);
+                Err(self.wrong(entry.value.span().start, problem, advice))
+            }
+            text => Ok(text.to_owned()),
+        }
+    }
+
+    fn glob(&self, entry: &Entry<'_>) -> Result<Glob, FileProblem> {
+        let advice = "write the name of a benchmark, in which * stands for any characters";
+        self.text(entry, advice).map(Glob::new)
+    }
+
+    /// A list of texts, or one alone.
+    fn texts(&self, entry: &Entry<'_>, advice: &str) -> Result<Vec<(usize, String)>, FileProblem> {
+        let items = match entry.value.get_ref() {
+            DeValue::Array(items) => items.iter().collect(),
+            DeValue::String(_) => vec![entry.value],
+            _ => return Err(self.of_wrong_kind(entry, advice)),
+        };
+        let texts = items.into_iter().map(|item| {
+            let entry = Entry {
+                key: entry.key,
+                at: entry.at,
+                value: item,
+            };
+            Ok((item.span().start, self.text(&entry, advice)?))
+        });
+        texts.collect()
+    }
+
+    fn globs(&self, entry: &Entry<'_>) -> Result<Vec<Glob>, FileProblem> {
+        let texts = self.texts(entry, "write a list of names, as [\"parse/*\", \"sort\"]")?;
+        Ok(texts.into_iter().map(|(_, text)| Glob::new(text)).collect())
+    }
+
+    fn rule(&self, entry: &Entry<'_>) -> Result<FailOn, FileProblem> {
+        let name = self.text(entry, "write one of slower, inconclusive, not-equivalent")?;
+        FailOn::parse(&name).map_err(|problem| self.senseless(entry, &problem))
+    }
+
+    fn day(&self, entry: &Entry<'_>) -> Result<Day, FileProblem> {
+        const ADVICE: &str = "write a day, as 2026-12-31";
+        match entry.value.get_ref() {
+            DeValue::String(text) => {
+                Day::parse(text.trim()).map_err(|problem| self.senseless(entry, &problem))
+            }
+            DeValue::Datetime(moment) => {
+                let date = moment
+                    .date
+                    .filter(|_| moment.time.is_none() && moment.offset.is_none());
+                let date = date.ok_or_else(|| {
+                    let problem = format!("{} is {moment}, which is no day", entry.key);
+                    self.wrong(entry.value.span().start, problem, ADVICE)
+                })?;
+                Day::new(date.year, date.month, date.day).ok_or_else(|| {
+                    self.senseless(entry, &format!("{date} is no day of the calendar"))
+                })
+            }
+            _ => Err(self.of_wrong_kind(entry, ADVICE)),
+        }
+    }
+
+    /// Tables that stand below `[[key]]`, each with its place.
+    fn tables<'d>(&self, entry: &Entry<'d>) -> Result<Vec<(usize, &'d DeTable<'d>)>, FileProblem> {
+        let wrong = |item: &Spanned<DeValue<'_>>| {
+            let problem = format!("{} is no list of tables", entry.key);
+            let advice = format!("write [[{}]] with two brackets above each", entry.key);
+            self.wrong(item.span().start, problem, advice)
+        };
+        let DeValue::Array(items) = entry.value.get_ref() else {
+            return Err(wrong(entry.value));
+        };
+        let table = |item: &'d Spanned<DeValue<'d>>| match item.get_ref() {
+            DeValue::Table(table) => Ok((item.span().start, table)),
+            _ => Err(wrong(item)),
+        };
+        items.iter().map(table).collect()
+    }
+
+    fn some(&self, at: usize, table: &DeTable<'_>) -> Result<RulesOfSome, FileProblem> {
+        let mut name = None;
+        let mut rules = RaceSettings::default();
+        for entry in self.entries(table) {
+            match entry.key {
+                "name" => name = Some(self.glob(&entry)?),
+                _ if self.setting(&entry, true, &mut rules)? => {}
+                _ => {
+                    let settings = Setting::in_file(true).map(|setting| setting.name);
+                    let known: Vec<&str> = ["name"].into_iter().chain(settings).collect();
+                    return Err(self.unknown(&entry, "of [[benchmark]]", &known));
+                }
+            }
+        }
+        let name = name.ok_or_else(|| {
+            let advice = "say which benchmarks it is about, as name = \"parse/*\"";
+            self.wrong(at, "[[benchmark]] without a name", advice)
+        })?;
+        Ok(RulesOfSome { name, rules })
+    }
+
+    fn ignore(&self, at: usize, table: &DeTable<'_>) -> Result<Ignore, FileProblem> {
+        let (mut name, mut reason, mut until, mut rule) = (None, None, None, None);
+        const REASON: &str = "say why, as reason = \"rewritten in #123\"";
+        for entry in self.entries(table) {
+            match entry.key {
+                "name" => name = Some(self.glob(&entry)?),
+                "reason" => reason = Some(self.text(&entry, REASON)?),
+                "until" => until = Some(self.day(&entry)?),
+                "rule" => rule = Some(self.rule(&entry)?),
+                _ => return Err(self.unknown(&entry, "of [[ignore]]", &OF_AN_IGNORE)),
+            }
+        }
+        let name = name.ok_or_else(|| {
+            let advice = "say which benchmarks it is about, as name = \"hash/md5\"";
+            self.wrong(at, "[[ignore]] without a name", advice)
+        })?;
+        let reason = reason.ok_or_else(|| self.wrong(at, "[[ignore]] without a reason", REASON))?;
+        Ok(Ignore {
+            name,
+            reason,
+            until,
+            rule,
+            line: self.line(at),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+
+    #[test]
+    fn the_nearest_file_above_is_found_and_named_as_seen_from_below() {
+        let base = tempfile::tempdir().unwrap();
+        let below = base.path().join("a/b");
+        fs::create_dir_all(&below).unwrap();
+        fs::write(base.path().join(RULES_FILE), "").unwrap();
+        let found = find_rules(&below).unwrap().unwrap();
+        assert_eq!(found, below.join("../..").join(RULES_FILE));
+        assert!(found.is_file());
+
+        fs::write(base.path().join("a").join(RULES_FILE), "").unwrap();
+        let nearer = find_rules(&below).unwrap().unwrap();
+        assert_eq!(nearer, below.join("..").join(RULES_FILE));
+        assert_eq!(
+            find_rules(base.path()).unwrap().unwrap(),
+            base.path().join(RULES_FILE)
+        );
+    }
+
+    #[test]
+    fn what_is_no_file_is_told_and_not_passed_over() {
+        let base = tempfile::tempdir().unwrap();
+        let below = base.path().join("a");
+        let here = below.join(RULES_FILE);
+        fs::create_dir(&below).unwrap();
+        fs::write(base.path().join(RULES_FILE), "").unwrap();
+        let told = || find_rules(&below).unwrap_err().to_string();
+
+        fs::create_dir(&here).unwrap();
+        assert!(told().ends_with("it is a folder, and no file of rules; --no-config goes without"));
+        assert!(told().contains(&here.display().to_string()));
+        fs::remove_dir(&here).unwrap();
+
+        symlink("nowhere", &here).unwrap();
+        assert!(told().contains("a link that leads nowhere"));
+        fs::remove_file(&here).unwrap();
+
+        symlink("/dev/null", &here).unwrap();
+        assert!(told().contains("a device"));
+        fs::remove_file(&here).unwrap();
+
+        let _listener = UnixListener::bind(&here).unwrap();
+        assert!(told().contains("a socket"));
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_named() {
+        let error = find_rules(Path::new("no/such/folder")).unwrap_err();
+        assert!(error.to_string().contains("no/such/folder"), "{error}");
+    }
+}
