@@ -6,14 +6,12 @@ use std::path::{Path, PathBuf};
 use crate::artifacts::Seed;
 use crate::benches::Donor;
 use crate::commits::{CommitChanges, CommitInfo, CommitRange, Parents};
-use crate::error::BuildError;
-use crate::home::Home;
-use crate::note::Note;
-use crate::recipe::Recipe;
+use crate::error::{BuildError, Note};
+use crate::recipe::{Recipe, Way};
 use crate::repository::{Commit, Repository};
 use crate::sides::{Builder, Side};
+use crate::storage::Home;
 use crate::subprocess::Interruption;
-use crate::way::Way;
 
 /// A repository whose commits are built, each in a place of its own below `.deadheat`.
 pub struct Workshop<'a> {
