@@ -258,7 +258,7 @@ impl Builder<'_> {
     ) -> Result<(Slot, Vec<Executable>), BuildError> {
         let revision = Revisions::WORKING_TREE;
         let top = &self.repository.top;
-        let home = Home::of_working_tree(top);
+        let home = Home::inside(top);
         home.create(top)?;
         let key = way.ingredients.key(&Commit::working_tree());
         let mut waiting = || {

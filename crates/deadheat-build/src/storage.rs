@@ -314,7 +314,8 @@ impl Home {
         folder.map_or(self, |folder| Self { folder })
     }
 
-    fn inside(top: &Path) -> Self {
+    /// In the working tree itself.
+    pub(crate) fn inside(top: &Path) -> Self {
         Self {
             folder: top.join(".deadheat").join("builds"),
         }
@@ -335,11 +336,6 @@ impl Home {
         Some(Self {
             folder: cache.join("deadheat").join("builds").join(name),
         })
-    }
-
-    /// The place of builds of the working tree that have none of their own.
-    pub(crate) fn of_working_tree(top: &Path) -> Self {
-        Self::inside(top)
     }
 
     /// All there may be for this working tree.

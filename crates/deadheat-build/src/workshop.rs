@@ -50,11 +50,6 @@ impl<'a> Workshop<'a> {
         })
     }
 
-    /// The top of the user's working tree.
-    pub fn top(&self) -> &Path {
-        &self.repository.top
-    }
-
     /// The folders with changes inside of submodules, which no commit has.
     ///
     /// # Errors
@@ -115,10 +110,9 @@ impl<'a> Workshop<'a> {
         self.repository.changes(ids)
     }
 
-    /// Has all further commits built with bench targets of this side: those that they lack, and
-    /// where it `replaces` them, those that they have as well.
-    pub fn take_benches_of(&mut self, side: &Side, replaces: bool) {
-        self.donor = Some(side.donor(replaces));
+    /// Has all further commits built with those bench targets of this side that they lack.
+    pub fn take_benches_of(&mut self, side: &Side) {
+        self.donor = Some(side.donor(false));
     }
 
     /// Builds a commit, or finds what was built of it before. `tell` hears what the user should
