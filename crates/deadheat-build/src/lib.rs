@@ -11,16 +11,12 @@
 
 mod artifacts;
 mod benches;
-mod branch;
 mod commits;
 mod disk;
 mod error;
 mod go;
-mod home;
 mod key;
-mod line;
 mod manifest;
-mod note;
 mod python;
 mod recipe;
 mod repository;
@@ -30,20 +26,18 @@ mod storage;
 mod subprocess;
 mod target;
 mod tree;
-mod way;
 mod workshop;
 
 pub use benches::BenchesFrom;
-pub use branch::Branch;
-pub use commits::{CommitChanges, CommitInfo, CommitRange, Parents};
+pub use commits::{
+    CommitChanges, CommitInfo, CommitRange, Line, Parents, commit_named, known_commits,
+};
 pub use disk::bytes_below;
-pub use error::{BuildError, CargoError, Fault};
+pub use error::{BuildError, CargoError, Fault, Note};
 pub use go::GoBuild;
-pub use line::{Line, commit_named, known_commits};
-pub use note::Note;
 pub use python::{PytestBuild, PythonPackage};
 pub use recipe::{CargoBuild, CommandBuild, Recipe, WRAPPED, stand_in};
-pub use repository::{Revisions, RevisionsError};
+pub use repository::{Branch, Revisions, RevisionsError};
 pub use sides::{Request, Side, Sides, build};
 pub use slot::Executable;
 pub use storage::{

@@ -9,19 +9,17 @@ use deadheat_link::{LinkRecord, Roles, drop_unneeded};
 use crate::artifacts::{Messages, Seed, prune};
 use crate::benches::{BenchTarget, BenchesFrom, Donor, Overlay};
 use crate::commits::CommitInfo;
-use crate::error::BuildError;
+use crate::error::{BuildError, Note};
 use crate::go::{GoBuilt, GoSite};
-use crate::home::Home;
 use crate::key::Elsewhere;
-use crate::note::Note;
 use crate::python::{PytestSite, differing_versions};
-use crate::recipe::{CargoBuild, Recipe, Site};
+use crate::recipe::{CargoBuild, Recipe, Site, Way};
 use crate::repository::{Commit, Repository, Revisions};
 use crate::slot::{Executable, Index, Slot};
+use crate::storage::Home;
 use crate::subprocess::Interruption;
 use crate::target::target_dir;
 use crate::tree::{self, Submodules, Tree};
-use crate::way::Way;
 
 /// A request for two builds.
 #[derive(Debug)]
@@ -260,7 +258,7 @@ impl Builder<'_> {
     ) -> Result<(Slot, Vec<Executable>), BuildError> {
         let revision = Revisions::WORKING_TREE;
         let top = &self.repository.top;
-        let home = Home::of_working_tree(top);
+        let home = Home::inside(top);
         home.create(top)?;
         let key = way.ingredients.key(&Commit::working_tree());
         let mut waiting = || {

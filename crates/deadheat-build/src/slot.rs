@@ -18,9 +18,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::benches::BenchTarget;
 use crate::disk::{remove_folder, unless_gone};
-use crate::error::BuildError;
+use crate::error::{BuildError, Note};
 use crate::key::Elsewhere;
-use crate::note::Note;
 use crate::subprocess::Interruption;
 
 /// Between two looks at a lock that somebody else has.

@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::disk::remove_folder;
-use crate::error::BuildError;
-use crate::note::Note;
+use crate::error::{BuildError, Note};
 use crate::repository::{Commit, Repository, git_in};
 use crate::slot::Slot;
 use crate::subprocess::Interruption;

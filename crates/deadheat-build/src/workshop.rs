@@ -6,14 +6,12 @@ use std::path::{Path, PathBuf};
 use crate::artifacts::Seed;
 use crate::benches::Donor;
 use crate::commits::{CommitChanges, CommitInfo, CommitRange, Parents};
-use crate::error::BuildError;
-use crate::home::Home;
-use crate::note::Note;
-use crate::recipe::Recipe;
+use crate::error::{BuildError, Note};
+use crate::recipe::{Recipe, Way};
 use crate::repository::{Commit, Repository};
 use crate::sides::{Builder, Side};
+use crate::storage::Home;
 use crate::subprocess::Interruption;
-use crate::way::Way;
 
 /// A repository whose commits are built, each in a place of its own below `.deadheat`.
 pub struct Workshop<'a> {
@@ -50,11 +48,6 @@ impl<'a> Workshop<'a> {
             seed: None,
             donor: None,
         })
-    }
-
-    /// The top of the user's working tree.
-    pub fn top(&self) -> &Path {
-        &self.repository.top
     }
 
     /// The folders with changes inside of submodules, which no commit has.
@@ -117,10 +110,9 @@ impl<'a> Workshop<'a> {
         self.repository.changes(ids)
     }
 
-    /// Has all further commits built with bench targets of this side: those that they lack, and
-    /// where it `replaces` them, those that they have as well.
-    pub fn take_benches_of(&mut self, side: &Side, replaces: bool) {
-        self.donor = Some(side.donor(replaces));
+    /// Has all further commits built with those bench targets of this side that they lack.
+    pub fn take_benches_of(&mut self, side: &Side) {
+        self.donor = Some(side.donor(false));
     }
 
     /// Builds a commit, or finds what was built of it before. `tell` hears what the user should

@@ -20,12 +20,12 @@ use deadheat::parts::model::{Calibration, CalibrationEnd};
 use deadheat::parts::report::{
     CalibrationOptions, calibration_line, to_calibration_markdown, to_calibration_text,
 };
-use deadheat::parts::settings::{Color, Front, RaceSettings, random_seed};
+use deadheat::parts::settings::{Front, RaceSettings, random_seed};
 use deadheat::parts::terminal::{self, to_stderr};
 use deadheat::parts::{StatusLine, repetition::this_program};
 use sha2::block_api::compress256;
 
-use crate::options::{SettingsArgs, color};
+use crate::options::{SettingsArgs, ShapeArgs};
 
 /// Shown at the end of `deadheat calibrate --help`.
 pub const EXAMPLES: &str = "Examples:
@@ -70,18 +70,8 @@ pub struct CalibrateArgs {
     )]
     markdown: Option<PathBuf>,
 
-    /// Print it as JSON instead of text
-    #[arg(long, help_heading = "Answer")]
-    json: bool,
-    /// When to colour the answer
-    #[arg(
-        long,
-        value_name = "WHEN",
-        default_value = "auto",
-        value_parser = color(),
-        help_heading = "Answer"
-    )]
-    color: Color,
+    #[command(flatten, next_help_heading = "Answer")]
+    shape: ShapeArgs,
     /// No progress on standard error
     #[arg(short = 'q', long, help_heading = "Answer")]
     quiet: bool,
@@ -140,7 +130,7 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<Status, Failure> {
     progress.finish();
     answer(args, &calibration, &[])?;
     let saved = save(args, &calibration);
-    if !args.json && !args.page_takes_stdout() {
+    if !args.shape.json && !args.page_takes_stdout() {
         to_stdout(&format!("  {saved}\n"))?;
     }
     Ok(match calibration.ending {
@@ -165,7 +155,7 @@ fn show(args: &CalibrateArgs) -> Result<Status, Failure> {
     let here = machine(&environment());
     let outdated = saved.outdated(&here, env!("CARGO_PKG_VERSION"));
     answer(args, &saved, &outdated)?;
-    if !args.json && !args.page_takes_stdout() {
+    if !args.shape.json && !args.page_takes_stdout() {
         to_stdout(&format!("  read from {}\n", place.display()))?;
     }
     Ok(Status::Done)
@@ -184,14 +174,14 @@ fn answer(
             write_text(path, &page).map_err(|error| Failure::writing("--markdown", error))?;
         }
     }
-    if args.json {
+    if args.shape.json {
         return to_stdout(&calibration_json(calibration));
     }
     to_stdout(&to_calibration_text(
         calibration,
         &CalibrationOptions {
             width: terminal::width(),
-            color: args.color.applies(),
+            color: args.shape.in_color(),
             unicode: terminal::speaks_unicode(),
             outdated,
         },

@@ -10,6 +10,8 @@ use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::is_default_run_name;
 use deadheat_build::{Kind, StorageError, Stored, freed_by, remove_stored, stored_below};
 
+use crate::repository::here;
+
 /// Shown at the end of `deadheat clean --help`.
 pub const EXAMPLES: &str = "\
 Examples:
@@ -78,8 +80,7 @@ impl CleanArgs {
         if !self.folders.is_empty() {
             return Ok(self.folders.clone());
         }
-        let here = std::env::current_dir()
-            .map_err(|problem| Failure::Internal(format!("the current folder: {problem}")))?;
+        let here = here()?;
         let top = deadheat_build::top_of(&here).map_or(here.clone(), PathBuf::from);
         let targets = ["CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR"];
         let targets = targets.into_iter().filter_map(std::env::var_os);

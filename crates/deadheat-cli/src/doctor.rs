@@ -5,11 +5,10 @@ use deadheat::parts::answer::to_stdout;
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::model::Pinning;
 use deadheat::parts::report::{DoctorTextOptions, to_doctor_json, to_doctor_text};
-use deadheat::parts::settings::Color;
 use deadheat::parts::terminal::{self, to_stderr};
 use deadheat_doctor::{DoctorOptions, Root, examine};
 
-use crate::options::color;
+use crate::options::ShapeArgs;
 
 /// Shown at the end of `deadheat doctor --help`.
 pub const EXAMPLES: &str = "\
@@ -27,12 +26,8 @@ pub struct DoctorArgs {
     /// Cores to look at: auto (compare them), none (wherever the scheduler likes) or a list
     #[arg(long, value_name = "CORES", default_value = "auto", value_parser = Pinning::parse)]
     pin: Pinning,
-    /// Print the checkup as JSON instead of text
-    #[arg(long)]
-    json: bool,
-    /// When to colour the text
-    #[arg(long, value_name = "WHEN", default_value = "auto", value_parser = color())]
-    color: Color,
+    #[command(flatten)]
+    shape: ShapeArgs,
 }
 
 /// Looks at the machine and prints what was found.
@@ -51,14 +46,14 @@ pub fn doctor(args: &DoctorArgs) -> Result<Status, Failure> {
         )
     };
     let checkup = examine(&options, begins).map_err(|error| Failure::Usage(error.to_string()))?;
-    if args.json {
+    if args.shape.json {
         to_stdout(&to_doctor_json(&checkup))?
     } else {
         to_stdout(&to_doctor_text(
             &checkup,
             &DoctorTextOptions {
                 width: terminal::width(),
-                color: args.color.applies(),
+                color: args.shape.in_color(),
                 unicode: terminal::speaks_unicode(),
             },
         ))?

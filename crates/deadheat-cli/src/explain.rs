@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use deadheat::parts::answer::to_stdout;
 use deadheat::parts::command_race::{CommandRaceSpec, Shell};
 use deadheat::parts::exit::{Failure, Status};
@@ -15,11 +15,11 @@ use deadheat::parts::report::{
     ExplanationOptions, Glyphs, shorten, to_explanation_json, to_explanation_markdown,
     to_explanation_page, to_explanation_text,
 };
-use deadheat::parts::settings::{Color, Selection, is_program, program};
+use deadheat::parts::settings::{Selection, is_program, program};
 use deadheat::parts::terminal;
 use deadheat::parts::{StatusLine, check_file};
 
-use crate::options::color;
+use crate::options::{ShapeArgs, choice};
 
 /// Shown at the end of `deadheat explain --help`.
 pub const EXAMPLES: &str = "\
@@ -31,16 +31,20 @@ Examples:
   deadheat explain --by perf -- './old input' './new input'
   deadheat explain .deadheat/runs/20261121-120000-0000002a.jsonl";
 
-/// The profiler that is wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum By {
-    /// perf where it can sample by instructions, else callgrind
-    Auto,
-    /// Every instruction
-    Callgrind,
-    /// Samples: of instructions, or of time where the machine counts none
-    Perf,
-}
+/// The choices of `--by`.
+const PROFILERS: [(Profiler, &str, &str); 3] = [
+    (
+        Profiler::Auto,
+        "auto",
+        "perf where it can sample by instructions, else callgrind",
+    ),
+    (Profiler::Callgrind, "callgrind", "Every instruction"),
+    (
+        Profiler::Perf,
+        "perf",
+        "Samples: of instructions, or of time where the machine counts none",
+    ),
+];
 
 /// Options of `deadheat explain`.
 #[derive(Debug, Args)]
@@ -66,8 +70,8 @@ pub struct ExplainArgs {
     input: String,
     /// Profiler that both sides run under: perf where the machine has counters of instructions, else
     /// callgrind
-    #[arg(long, value_name = "WHICH", default_value = "auto")]
-    by: By,
+    #[arg(long, value_name = "WHICH", default_value = "auto", value_parser = choice(PROFILERS))]
+    by: Profiler,
     /// Time that a command, a launch or a sample may take under the profiler [default: none]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     timeout: Option<Duration>,
@@ -77,15 +81,11 @@ pub struct ExplainArgs {
     /// Write a page with the tables and a flame graph of each benchmark
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Print the explanation as JSON instead of text
-    #[arg(long, conflicts_with = "markdown")]
-    json: bool,
-    /// Print it as Markdown
-    #[arg(long)]
+    /// Print Markdown instead of text
+    #[arg(long, conflicts_with = "json")]
     markdown: bool,
-    /// When to colour the text
-    #[arg(long, value_name = "WHEN", default_value = "auto", value_parser = color())]
-    color: Color,
+    #[command(flatten)]
+    shape: ShapeArgs,
     /// No progress on standard error
     #[arg(short = 'q', long)]
     quiet: bool,
@@ -98,11 +98,7 @@ pub fn explain(args: &ExplainArgs) -> Result<Status, Failure> {
     }
     let spec = ExplainSpec {
         timeout: args.timeout,
-        by: match args.by {
-            By::Auto => Profiler::Auto,
-            By::Callgrind => Profiler::Callgrind,
-            By::Perf => Profiler::Perf,
-        },
+        by: args.by,
         ..args.spec()?
     };
     let mut line = StatusLine::new(args.quiet);
@@ -117,7 +113,7 @@ pub fn explain(args: &ExplainArgs) -> Result<Status, Failure> {
         write_text(page, &to_explanation_page(&explanation))
             .map_err(|error| Failure::writing("--html", error))?;
     }
-    to_stdout(&if args.json {
+    to_stdout(&if args.shape.json {
         to_explanation_json(&explanation)
     } else if args.markdown {
         to_explanation_markdown(&explanation, args.top)
@@ -126,13 +122,13 @@ pub fn explain(args: &ExplainArgs) -> Result<Status, Failure> {
             &explanation,
             &ExplanationOptions {
                 width: terminal::width(),
-                color: args.color.applies(),
+                color: args.shape.in_color(),
                 unicode: terminal::speaks_unicode(),
                 top: args.top,
             },
         )
     })?;
-    if let (Some(page), false) = (&args.html, args.json || args.markdown) {
+    if let (Some(page), false) = (&args.html, args.shape.json || args.markdown) {
         to_stdout(&format!("  {}\n", page.display()))?;
     }
     Ok(Status::Done)

@@ -12,6 +12,8 @@ use deadheat::parts::report::units::counted;
 use deadheat::parts::terminal::to_stderr;
 use deadheat_build::top_of;
 
+use crate::repository::{here, shown};
+
 /// The use of the run of a race of commits.
 #[derive(Clone, Debug, Default, Args)]
 pub struct KeepArgs {
@@ -58,22 +60,6 @@ impl IndexArgs {
             false => Failure::reading(error),
         })
     }
-}
-
-/// The folder of the user.
-pub fn here() -> Result<PathBuf, Failure> {
-    let here = std::env::current_dir();
-    here.map_err(|problem| Failure::Internal(format!("the current folder: {problem}")))
-}
-
-/// A path as the user would write it: from here, where it lies below.
-pub fn shown(path: &Path) -> String {
-    let from_here = here().ok();
-    let from_here = from_here.and_then(|here| path.strip_prefix(here).ok().map(Path::to_owned));
-    from_here
-        .unwrap_or_else(|| path.to_owned())
-        .display()
-        .to_string()
 }
 
 /// Runs on their way into an index.

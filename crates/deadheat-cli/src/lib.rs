@@ -1,7 +1,7 @@
 //! The commands `deadheat` and `cargo deadheat`: each of their programs calls
 //! one function here.
 
-pub mod bench;
+mod bench;
 mod bisect;
 mod build_options;
 mod calibrate;
@@ -11,22 +11,18 @@ mod clean;
 mod compare;
 mod doctor;
 mod explain;
-mod exports;
 mod history;
 mod history_index;
 mod link;
 mod manual;
-mod merge;
 mod options;
-mod pack;
 mod plan;
 mod program;
-mod pytest_options;
 mod races;
 mod recorded;
+mod repository;
 mod rev;
 mod run;
-mod rustc;
 
 pub use cargo_deadheat::cargo_deadheat;
 pub use program::deadheat;

@@ -1,13 +1,16 @@
-//! `deadheat plan`, which writes down the plan of a race, and `deadheat run --plan`, which races it.
+//! `deadheat plan`, which writes down the plan of a race; `deadheat pack`, which puts it and all that
+//! it races into one file, for other machines; and `deadheat run --plan`, which races either.
 
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::ffi::{OsStr, OsString};
+use std::path::{Component, Path, PathBuf};
 
 use clap::Args;
 use deadheat::parts::answer::to_stdout;
 use deadheat::parts::exit::{Failure, Status};
-use deadheat::parts::format::{ScratchFolder, is_pack, unpack};
-use deadheat::parts::model::fnv1a;
+use deadheat::parts::format::{
+    FileProblem, PackedFile, ScratchFolder, is_pack, unpack, write_pack,
+};
+use deadheat::parts::model::{Input, Workload, fnv1a};
 use deadheat::parts::report::units::counted;
 use deadheat::parts::rules::CliOverrides;
 use deadheat::parts::settings::{Front, RaceSettings};
@@ -15,13 +18,15 @@ use deadheat::parts::{
     LiveProgress, PlanUse, PlannedPart, RaceOptions, RaceOutcome, race_planned, read_plan,
     settle_shard,
 };
+use deadheat_link::LinkRecord;
 
-use crate::exports::ExportArgs;
-use crate::options::AnswerArgs;
+use crate::clean::size;
+use crate::options::{AnswerArgs, ExportArgs};
 use crate::races::{conditions_of_part, placements, tell_of_one, typed};
+use crate::repository::here;
 
 /// Shown at the end of `deadheat plan --help`.
-pub const EXAMPLES: &str = "\
+pub const PLAN_EXAMPLES: &str = "\
 Examples:
   deadheat plan run --save plan.json -- './old input' './new input'
   deadheat plan rev main --max-replicates 120 --save plan.json
@@ -126,8 +131,7 @@ impl Planned {
         };
         answer.read_rules(&part, CliOverrides::default())?;
         exports.check(None)?;
-        let here = std::env::current_dir()
-            .map_err(|problem| Failure::Internal(format!("the current folder: {problem}")))?;
+        let here = here()?;
         let (mut file, mut unpacked) = (self.file.clone(), None);
         let mut save = self.save.clone();
         if is_pack(&file).map_err(Failure::reading)? {
@@ -214,4 +218,189 @@ impl Planned {
 fn enter(folder: &Path) -> Result<(), Failure> {
     std::env::set_current_dir(folder)
         .map_err(|problem| Failure::Internal(format!("{}: {problem}", folder.display())))
+}
+
+/// Shown at the end of `deadheat pack --help`.
+pub const PACK_EXAMPLES: &str = "\
+Examples:
+  deadheat plan bench build/old build/new --save plan.json
+  deadheat pack plan.json -o race.tar.zst --file testdata
+  deadheat run --plan race.tar.zst --shard 2/6 --save part-2.jsonl   # on another machine";
+
+/// Options of `deadheat pack`.
+#[derive(Debug, Args)]
+pub struct PackArgs {
+    /// The plan, as 'deadheat plan' wrote it
+    #[arg(value_name = "PLAN")]
+    plan: PathBuf,
+    /// The file to write
+    #[arg(short = 'o', long, value_name = "FILE")]
+    output: PathBuf,
+    /// A file or folder that the programs read, and that their arguments do not name (repeatable)
+    #[arg(long, value_name = "PATH")]
+    file: Vec<PathBuf>,
+}
+
+/// Packs the plan with the programs and files that it names, and says what is in the pack.
+pub fn pack(args: &PackArgs) -> Result<Status, Failure> {
+    let mut header = read_plan(&args.plan)?;
+    let mut files = Files::default();
+    for benchmark in &mut header.plan.benchmarks {
+        for contender in &mut benchmark.contenders {
+            match &mut contender.workload {
+                Workload::Command(line) => {
+                    if let Some(directory) = &line.directory {
+                        return Err(Failure::Usage(format!(
+                            "'{}' runs in {}, a folder of this machine that no pack can take along",
+                            line.text,
+                            directory.display()
+                        )));
+                    }
+                    if let Some((program, arguments)) = line.words.split_first_mut() {
+                        files.take_program(program);
+                        arguments.iter_mut().for_each(|word| files.take_word(word));
+                    }
+                    if let Input::File(file) = &mut line.input {
+                        *file = files.take(file);
+                    }
+                }
+                Workload::Worker(calls) => files.take_started(&mut calls.program),
+                Workload::Harness(calls) => files.take_started(&mut calls.program),
+                Workload::Function(_) | Workload::Recording => {}
+            }
+        }
+    }
+    for file in &args.file {
+        if !is_below(file) {
+            return Err(Failure::Usage(format!(
+                "--file {}: it has to lie below this folder, and be named as the programs name it",
+                file.display()
+            )));
+        }
+        files.take(file);
+    }
+    files.packed.sort_by(|a, b| a.name.cmp(&b.name));
+    let written = write_pack(&header, &files.packed, &args.output);
+    let bytes = written.map_err(|error| match error.problem {
+        FileProblem::CannotWrite(_) | FileProblem::AlreadyExists => {
+            Failure::unwritable("--output", &error)
+        }
+        _ => Failure::reading(error),
+    })?;
+    let mut text = format!("pack in {}, {}:\n", args.output.display(), size(bytes));
+    let of_links = |file: &&PackedFile| {
+        let mut parts = file.name.components();
+        parts.any(|part| part.as_os_str() == ".deadheat")
+    };
+    let (kept, named): (Vec<_>, Vec<_>) = files.packed.iter().partition(of_links);
+    for file in named {
+        let end = if file.source.is_dir() { "/" } else { "" };
+        text += &format!("  {}{end}\n", file.name.display());
+    }
+    if !kept.is_empty() {
+        text += &format!(
+            "  and {} files that neutral links are made from\n",
+            kept.len()
+        );
+    }
+    for name in &files.expected {
+        text += &format!("expected on every machine, with the same bytes: {name}\n");
+    }
+    to_stdout(&text)?;
+    Ok(Status::Done)
+}
+
+/// The files of a pack.
+#[derive(Default)]
+struct Files {
+    packed: Vec<PackedFile>,
+    /// Programs that are found through `PATH`, which parts of the system lie around.
+    expected: Vec<String>,
+}
+
+impl Files {
+    /// Takes in a program that is started in a folder of its own, or in that of deadheat.
+    fn take_started(&mut self, program: &mut deadheat::parts::model::Program) {
+        let mut executable = program.executable.to_string_lossy().into_owned();
+        self.take_program(&mut executable);
+        program.executable = executable.into();
+        program
+            .arguments
+            .iter_mut()
+            .for_each(|word| self.take_word(word));
+        program.directory = None;
+    }
+
+    /// Takes in a program with what its neutral links are made from; one without a slash is looked for
+    /// in `PATH` everywhere.
+    fn take_program(&mut self, program: &mut String) {
+        if !program.contains('/') {
+            if !self.expected.contains(program) {
+                self.expected.push(program.clone());
+            }
+            return;
+        }
+        let source = PathBuf::from(&*program);
+        if !source.is_file() {
+            return;
+        }
+        let name = self.take(&source);
+        let folder = name.parent().unwrap_or(Path::new("")).to_owned();
+        for (file, beside) in LinkRecord::files_of(&source).unwrap_or_default() {
+            self.add(file, folder.join(beside));
+        }
+        *program = as_program(&name);
+    }
+
+    /// Takes in an argument that is the name of a file.
+    fn take_word(&mut self, word: &mut String) {
+        let source = PathBuf::from(&*word);
+        if source.is_file() {
+            *word = self.take(&source).to_string_lossy().into_owned();
+        }
+    }
+
+    /// Takes in a file or folder, and gives back its name in the pack: the same where it lies below
+    /// this folder.
+    fn take(&mut self, source: &Path) -> PathBuf {
+        let name: PathBuf = if is_below(source) {
+            let parts = source
+                .components()
+                .filter(|part| *part != Component::CurDir);
+            parts.collect()
+        } else {
+            // Files of one name from several folders stay apart, and those of one folder together.
+            let whole = source.canonicalize().unwrap_or_else(|_| source.to_owned());
+            let folder = whole.parent().unwrap_or(Path::new("/")).as_os_str();
+            let hash = fnv1a(folder.as_encoded_bytes().iter().copied());
+            let file = source.file_name().unwrap_or(OsStr::new("file"));
+            Path::new("elsewhere")
+                .join(format!("{hash:016x}"))
+                .join(file)
+        };
+        self.add(source.to_owned(), name.clone());
+        name
+    }
+
+    fn add(&mut self, source: PathBuf, name: PathBuf) {
+        if !self.packed.iter().any(|known| known.name == name) {
+            self.packed.push(PackedFile { source, name });
+        }
+    }
+}
+
+/// Returns whether a path leads to somewhere below the folder it is seen from.
+fn is_below(path: &Path) -> bool {
+    let mut parts = path.components();
+    parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+}
+
+/// A path as that of a program: one without a slash would be looked for in `PATH`.
+fn as_program(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    if text.contains('/') {
+        text.into_owned()
+    } else {
+        format!("./{text}")
+    }
 }

@@ -9,7 +9,7 @@ use deadheat::parts::exit::{Failure, code};
 
 use crate::{
     bench, bisect, calibrate, cargo_deadheat, clean, compare, doctor, explain, history, link,
-    manual, merge, options, pack, plan, recorded, rev, run,
+    manual, options, plan, recorded, rev, run,
 };
 
 /// Races too close to call: is B faster than A, by how much, how sure?
@@ -43,14 +43,14 @@ enum Command {
     #[command(after_help = recorded::REPORT_EXAMPLES)]
     Report(Box<recorded::ReportCommand>),
     /// Write down the plan of a race, for other machines or another time
-    #[command(after_help = plan::EXAMPLES)]
+    #[command(after_help = plan::PLAN_EXAMPLES)]
     Plan(plan::PlanArgs),
     /// Put a plan and all that it races into one file, for other machines
-    #[command(after_help = pack::EXAMPLES)]
-    Pack(pack::PackArgs),
+    #[command(after_help = plan::PACK_EXAMPLES)]
+    Pack(plan::PackArgs),
     /// Make one run of the parts that several machines raced, and answer
-    #[command(after_help = merge::EXAMPLES)]
-    Merge(Box<merge::MergeArgs>),
+    #[command(after_help = recorded::MERGE_EXAMPLES)]
+    Merge(Box<recorded::MergeArgs>),
     /// Follow benchmarks over commits: their levels, steps and creep
     #[command(after_help = history::EXAMPLES)]
     History(Box<history::HistoryArgs>),
@@ -146,16 +146,16 @@ pub fn deadheat() -> ExitCode {
             bench::bench(*args)
         }
         Command::Rev(mut args) => {
-            args.options.use_of_plan = use_of_plan;
+            args.race.options.use_of_plan = use_of_plan;
             rev::rev(*args)
         }
         Command::Bisect(args) => bisect::bisect(*args),
         Command::Plan(args) => plan::plan(&args),
-        Command::Pack(args) => pack::pack(&args),
+        Command::Pack(args) => plan::pack(&args),
         Command::Compare(args) => compare::compare(*args),
         Command::Analyze(args) => recorded::analyze(*args),
         Command::Report(args) => recorded::report(*args),
-        Command::Merge(args) => merge::merge(*args),
+        Command::Merge(args) => recorded::merge(*args),
         Command::History(args) => history::history(*args),
         Command::Explain(args) => explain::explain(&args),
         Command::Doctor(args) => doctor::doctor(&args),

@@ -3,7 +3,6 @@
 
 use std::path::Path;
 
-use deadheat::parts::analysis;
 use deadheat::parts::engine::LinkProgram;
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::read_header;
@@ -11,15 +10,14 @@ use deadheat::parts::model::{Conditions, Run, RunHeader};
 use deadheat::parts::repetition::{Options, repeating, words_of_this_process};
 use deadheat::parts::settings::{Placement, RaceSettings};
 use deadheat::parts::{
-    LiveProgress, RaceError, RaceOutcome, Raced, Resumable, ResumeOptions, SecondRace, finish_part,
-    refuse_old_confirmation, resume_race,
+    LiveProgress, RaceError, RaceOutcome, Raced, Resumable, ResumeOptions, SecondRace, analysis,
+    finish_part, refuse_old_confirmation, resume_race,
 };
 use deadheat_build::bytes_below;
 use deadheat_doctor::Root;
 
 use crate::clean::size;
-use crate::exports::ExportArgs;
-use crate::options::AnswerArgs;
+use crate::options::{AnswerArgs, ExportArgs};
 
 /// Races, and once more what broke a rule where the settings ask for that, and answers. `race` is
 /// given the second race when it is its turn.

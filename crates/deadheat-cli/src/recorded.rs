@@ -1,5 +1,5 @@
-//! `deadheat analyze` and `deadheat report`: a file of something recorded, read as what it is: a
-//! run, a table, or results of another tool.
+//! `deadheat analyze`, `report` and `merge`: a file of something recorded, read as what it is: a run, a
+//! table, or results of another tool; and one run of the parts that several machines raced.
 
 use std::path::{Path, PathBuf};
 
@@ -7,13 +7,13 @@ use clap::Args;
 use deadheat::parts::analysis::Options;
 use deadheat::parts::answer::{Answer, to_stdout};
 use deadheat::parts::exit::{Failure, Status};
+use deadheat::parts::format::{FileProblem, ScratchFolder, merge_parts};
 use deadheat::parts::model::{Analysis, Metric, Origin, Run};
 use deadheat::parts::rules::{CliOverrides, Rules};
-use deadheat::parts::settings::Front;
+use deadheat::parts::settings::{Front, RaceSettings};
 use deadheat::parts::{Recorded, ReportFiles};
 
-use crate::exports::{ExportArgs, ReportArgs};
-use crate::options::{AnswerArgs, SettingsArgs};
+use crate::options::{AnswerArgs, ExportArgs, ReportArgs, SettingsArgs};
 
 /// How a recording is judged that carries no plan of its own.
 #[derive(Clone, Debug, Args)]
@@ -30,16 +30,6 @@ impl RecordedArgs {
     /// The rules for the recording, by these options and a rules file.
     pub fn rules(&self, answer: &mut AnswerArgs) -> Result<Rules, Failure> {
         answer.read_rules(&self.design.0, CliOverrides::default())
-    }
-
-    /// A file, whose samples may be read as they are analysed.
-    pub fn open<'a>(&self, file: &Path, rules: &'a Rules) -> Result<Recorded<'a>, Failure> {
-        checked(file, rules, Recorded::open(file, rules)?)
-    }
-
-    /// A file with all its samples, for those who write them elsewhere.
-    pub fn read<'a>(&self, file: &Path, rules: &'a Rules) -> Result<Recorded<'a>, Failure> {
-        checked(file, rules, Recorded::read(file, rules)?)
     }
 
     /// The analysis that an answer and the reports beside it need.
@@ -103,11 +93,7 @@ pub fn analyze(mut args: AnalyzeArgs) -> Result<Status, Failure> {
     let answer = args.answer.answer();
     let mut status = Status::Done;
     for file in &args.files {
-        let recorded = if args.exports.need_samples() {
-            args.recorded.read(file, &rules)?
-        } else {
-            args.recorded.open(file, &rules)?
-        };
+        let recorded = checked(file, &rules, args.exports.open(file, &rules)?)?;
         args.exports.check(Some(file))?;
         let reports = args.exports.reports();
         let (run, analysis) = args.recorded.analysed(recorded, &answer, &reports)?;
@@ -158,7 +144,7 @@ pub fn report(mut args: ReportCommand) -> Result<Status, Failure> {
                 .to_owned(),
         ));
     }
-    let recorded = args.recorded.open(&args.file, &rules)?;
+    let recorded = checked(&args.file, &rules, Recorded::open(&args.file, &rules)?)?;
     reports.check(Some(&args.file))?;
     let (run, analysis) = args.recorded.analysed(recorded, &answer, &reports)?;
     let written = reports.write(&run.header, &analysis)?;
@@ -169,5 +155,60 @@ pub fn report(mut args: ReportCommand) -> Result<Status, Failure> {
             to_stdout(&format!("{line}\n"))?;
         }
     }
+    Ok(answer.status(&analysis))
+}
+
+/// Shown at the end of `deadheat merge --help`.
+pub const MERGE_EXAMPLES: &str = "\
+Examples:
+  deadheat run --shard 1/2 --save part-1.jsonl -- ./old ./new    # on one machine
+  deadheat run --shard 2/2 --save part-2.jsonl -- ./old ./new    # on another
+  deadheat merge part-*.jsonl --save whole.jsonl --fail-on slower --html page.html";
+
+/// Options of `deadheat merge`.
+#[derive(Debug, Args)]
+pub struct MergeArgs {
+    /// The run files of the parts, in any order
+    #[arg(value_name = "PART", required = true)]
+    parts: Vec<PathBuf>,
+    /// Keep the merged run here
+    #[arg(long, value_name = "FILE", help_heading = "Files")]
+    save: Option<PathBuf>,
+    /// Merge the parts that are there and finished, and name the others
+    #[arg(long)]
+    allow_missing: bool,
+    #[command(flatten)]
+    exports: ExportArgs,
+    #[command(flatten)]
+    answer: AnswerArgs,
+}
+
+/// Merges, analyses and answers.
+pub fn merge(mut args: MergeArgs) -> Result<Status, Failure> {
+    let asked = CliOverrides::default();
+    let rules = args.answer.read_rules(&RaceSettings::default(), asked)?;
+    args.exports.check(None)?;
+    let scratch;
+    let whole = match &args.save {
+        Some(save) => save.clone(),
+        None => {
+            scratch = ScratchFolder::create().map_err(Failure::reading)?;
+            scratch.path().join("merged.jsonl")
+        }
+    };
+    merge_parts(&args.parts, &whole, args.allow_missing).map_err(|error| match error.problem {
+        FileProblem::CannotWrite(_) | FileProblem::AlreadyExists if args.save.is_some() => {
+            Failure::unwritable("--save", &error)
+        }
+        _ => Failure::reading(error),
+    })?;
+    let answer = args.answer.answer();
+    let recorded = args.exports.open(&whole, &rules)?;
+    let reports = args.exports.reports();
+    let benchmarks = recorded.run().header.plan.benchmarks.len();
+    let options = reports.analysis_options(answer.analysis_options(), benchmarks);
+    let (run, analysis) = answer.analysis_of(recorded, options)?;
+    let written = args.exports.write(&run, &analysis, &answer)?;
+    reports.print_beside(&answer, &analysis, &written)?;
     Ok(answer.status(&analysis))
 }

@@ -5,20 +5,20 @@ use std::ffi::OsString;
 use clap::{Args, CommandFactory, Parser};
 use deadheat::parts::RaceOutcome;
 use deadheat::parts::answer::to_stdout;
-use deadheat::parts::engine::Interrupts;
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::model::{Commit, Program};
 use deadheat::parts::pairing::Target;
 use deadheat::parts::terminal::to_stderr;
 use deadheat_build::{
-    BenchesFrom, BuildError, CargoBuild, CommitInfo, Fault, Interruption, Recipe, Request,
-    Revisions, Side, Sides, build,
+    BenchesFrom, BuildError, CargoBuild, Interruption, Recipe, Request, Revisions, Side, Sides,
+    build,
 };
 
 use crate::bench::{BenchOptions, Entrants, race, race_silently};
 use crate::build_options::{BuildOptions, RecipeOptions};
 use crate::cargo_arguments::{Arguments, Bench};
-use crate::history_index::{KeepArgs, here};
+use crate::history_index::KeepArgs;
+use crate::repository::{commit, failure, here, interrupts};
 
 /// Shown at the end of `deadheat rev --help`.
 pub const EXAMPLES: &str = "\
@@ -41,7 +41,7 @@ pub struct RevArgs {
     revisions: String,
 
     #[command(flatten)]
-    recipe: RecipeOptions,
+    pub race: CommitRaceArgs,
     /// Build the candidate by this command, in place of --build
     #[arg(long, value_name = "CMD", help_heading = "Build", requires = "build")]
     cand_build: Option<String>,
@@ -51,25 +51,52 @@ pub struct RevArgs {
     #[arg(long, help_heading = "Build")]
     no_run: bool,
 
+    #[command(flatten)]
+    keep: KeepArgs,
+}
+
+/// Options of races of commits: what is built of each, and how that is raced.
+#[derive(Debug, Args)]
+pub struct CommitRaceArgs {
+    #[command(flatten)]
+    pub recipe: RecipeOptions,
     /// Parts of the names of benchmarks that are meant [default: all]
     #[arg(value_name = "FILTER")]
     filters: Vec<String>,
-    #[command(flatten)]
-    keep: KeepArgs,
     #[command(flatten)]
     pub options: BenchOptions,
 
     /// Options of cargo bench that say what is built; with --go, arguments of the executables; with
     /// --pytest, options of pytest
     #[arg(last = true, value_name = "CARGO BENCH ARGS")]
-    cargo: Vec<OsString>,
+    pub cargo: Vec<OsString>,
+}
+
+impl CommitRaceArgs {
+    /// Tells the options of the race which benchmarks are meant.
+    pub fn select(&mut self) {
+        self.options.filters = std::mem::take(&mut self.filters);
+    }
+
+    /// The way to build every commit, of which there may be many.
+    pub fn recipe(&self) -> Result<Recipe, Failure> {
+        match self.recipe.recipe(None, Vec::new())? {
+            Some(recipe) => Ok(recipe),
+            None => in_both("cargo".into(), of_cargo(&self.cargo)?).map(Recipe::Cargo),
+        }
+    }
+
+    /// The arguments of the executables.
+    pub fn arguments(&mut self) -> Vec<String> {
+        self.recipe.arguments(&self.cargo, &mut self.options)
+    }
 }
 
 /// Builds and races.
 pub fn rev(mut args: RevArgs) -> Result<Status, Failure> {
-    args.options.filters = std::mem::take(&mut args.filters);
-    args.options.history = args.keep.history;
-    args.options.read_rules()?;
+    args.race.select();
+    args.race.options.history = args.keep.history;
+    args.race.options.read_rules()?;
     let Some(recipes) = args.recipes()? else {
         return args.cargo_race()?.race();
     };
@@ -79,18 +106,19 @@ pub fn rev(mut args: RevArgs) -> Result<Status, Failure> {
              with --build, --cand-build say what differs"
         )));
     }
-    let arguments = args.recipe.arguments(&args.cargo, &mut args.options);
+    let arguments = args.race.arguments();
     let is_pytest = matches!(recipes, [Recipe::Pytest(_), _]);
     let revisions = parsed(&args.revisions)?;
     let sides = built(&revisions, &recipes, BenchesFrom::Own, "")?;
     if is_pytest {
-        args.recipe
+        args.race
+            .recipe
             .suite
             .check(&[&sides.baseline, &sides.candidate])
             .map_err(failure)?;
     }
     let ways = args.ways.in_words(args.cand_build.as_deref());
-    let options = (!args.no_run).then_some(args.options);
+    let options = (!args.no_run).then_some(args.race.options);
     raced(&sides, ways, &arguments, options)
 }
 
@@ -98,17 +126,17 @@ impl RevArgs {
     /// The ways to build both sides without cargo; `None` where cargo builds them.
     fn recipes(&self) -> Result<Option<[Recipe; 2]>, Failure> {
         let [base, cand] = self.ways.variables();
-        let base = self.recipe.recipe(None, base)?;
-        let cand = self.recipe.recipe(self.cand_build.as_deref(), cand)?;
+        let base = self.race.recipe.recipe(None, base)?;
+        let cand = self.race.recipe.recipe(self.cand_build.as_deref(), cand)?;
         Ok(base.zip(cand).map(|(base, cand)| [base, cand]))
     }
 
     fn cargo_race(self) -> Result<CargoRace, Failure> {
-        let bench = of_cargo(&self.cargo)?;
+        let bench = of_cargo(&self.race.cargo)?;
         Ok(CargoRace {
             cargo: "cargo".into(),
             revisions: parsed(&self.revisions)?,
-            options: (!bench.no_run && !self.no_run).then_some(self.options),
+            options: (!bench.no_run && !self.no_run).then_some(self.race.options),
             ways: self.ways,
             bench,
             hint: "",
@@ -136,11 +164,6 @@ fn of_cargo(words: &[OsString]) -> Result<Bench, Failure> {
         return Err(stray(word));
     }
     Ok(bench)
-}
-
-/// The build of a commit by cargo, by these options behind `--`.
-pub fn cargo_build(words: &[OsString]) -> Result<CargoBuild, Failure> {
-    in_both("cargo".into(), of_cargo(words)?)
 }
 
 /// The build by cargo that both sides have in common.
@@ -300,15 +323,6 @@ fn commits([old, new]: [&Side; 2], ways: &[String]) -> Vec<Commit> {
         .map_or_else(Vec::new, |(old, new)| vec![old, new])
 }
 
-/// A commit as a run file has it.
-pub fn commit(info: &CommitInfo) -> Commit {
-    Commit {
-        id: info.id.clone(),
-        committed_at: info.committed_at,
-        subject: info.subject.clone(),
-    }
-}
-
 /// Executables of the same name race against each other.
 fn entrants([old, new]: [&Side; 2], ways: &[String], arguments: &[String]) -> Entrants {
     let named = |side: &Side, name: &str| {
@@ -364,8 +378,7 @@ fn built(
         recipes: recipes.each_ref(),
         benches,
     };
-    let interrupts = Interrupts::install()
-        .map_err(|problem| Failure::Internal(format!("signals: {problem}")))?;
+    let interrupts = interrupts()?;
     let is_interrupted = || interrupts.requested().is_some();
     let built = build(&request, Interruption(&is_interrupted), &mut |note| {
         to_stderr("deadheat", &note.to_string());
@@ -395,15 +408,4 @@ fn places(sides: &Sides) -> String {
         }
     }
     text
-}
-
-/// Whose fault it is that there is no build.
-pub fn failure(error: BuildError) -> Failure {
-    let text = error.to_string();
-    match error.fault() {
-        Fault::Request => Failure::Usage(text),
-        Fault::Side => Failure::Contender(text),
-        Fault::Internal => Failure::Internal(text),
-        Fault::Interruption => Failure::Interrupted { text, signal: 2 },
-    }
 }

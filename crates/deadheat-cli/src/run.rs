@@ -14,8 +14,7 @@ use deadheat::parts::{
     race_commands, settle_shard,
 };
 
-use crate::exports::ExportArgs;
-use crate::options::{AnswerArgs, SettingsArgs};
+use crate::options::{AnswerArgs, ExportArgs, SettingsArgs};
 use crate::plan::{Planned, check_plan, tell_of_plan};
 use crate::races::{
     again, conditions_of_part, go_on_with_part, placements, race_and_tell, resume, tell_of_one,

@@ -7,25 +7,12 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use common::{Finished, Track, text};
+use common::{Finished, Track, suite, text};
 use deadheat_testing::needs;
 
 /// Few replicates, and always the same choices: what is asserted are directions
 /// and words, not times.
 const QUICK: [&str; 4] = ["--max-replicates", "6", "--seed", "7"];
-
-/// The suite of `examples/suite.rs`.
-fn suite() -> PathBuf {
-    let test = std::env::current_exe().unwrap();
-    let profile = test.parent().and_then(Path::parent).unwrap();
-    let example = profile.join("examples/suite");
-    assert!(
-        example.exists(),
-        "there is no {}; cargo test --test builds no examples, cargo test does",
-        example.display()
-    );
-    example
-}
 
 /// The worker in Python that the documents show.
 fn worker() -> String {

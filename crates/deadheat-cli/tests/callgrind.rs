@@ -3,10 +3,9 @@
 mod common;
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use common::Track;
+use common::compiled::built;
 use deadheat_testing::needs;
 use serde_json::Value;
 
@@ -37,37 +36,15 @@ DEADHEAT_BENCHMARK(same)
 DEADHEAT_MAIN();
 "#;
 
-fn built(track: &Track, name: &str, source: &str, options: &[&str]) -> PathBuf {
-    let file = track.path(&format!("{name}.c"));
-    fs::write(&file, source).unwrap();
-    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include");
-    let done = Command::new("gcc")
-        .args(["-std=gnu11", "-O2", "-pthread"])
-        .args(options)
-        .arg("-I")
-        .arg(include)
-        .arg("-o")
-        .args([&track.path(name), &file])
-        .output()
-        .unwrap();
-    assert!(done.status.success(), "{done:?}");
-    track.path(name)
-}
-
 /// The answer of a race that ends well and leaves nothing in the folder for temporary files.
 #[track_caller]
 fn raced(track: &Track, words: &[&str]) -> Value {
-    let temporary = track.path("temporary");
-    fs::create_dir_all(&temporary).unwrap();
     let mut command = track.command();
-    command
-        .args(words)
-        .args(["--json", "-q", "--seed", "7", "--save", "run.jsonl"])
-        .env("TMPDIR", &temporary);
+    command.args(words);
     // Commands stand behind a `--` of their own.
-    let done = common::Finished::from(command.output().unwrap());
+    command.args(["--json", "-q", "--seed", "7", "--save", "run.jsonl"]);
+    let done = track.leaves_nothing(&mut command);
     assert_eq!(done.code, Some(0), "{done:?}");
-    assert_eq!(temporary.read_dir().unwrap().count(), 0);
     done.json()
 }
 

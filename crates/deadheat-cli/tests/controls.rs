@@ -4,26 +4,13 @@
 mod common;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use common::{Finished, Track, text};
+use common::{Finished, Track, suite, text};
 use deadheat::parts::format::read_run;
 use deadheat::parts::model::Workload;
 use deadheat_testing::needs;
 use serde_json::Value;
-
-/// The suite of `examples/suite.rs`.
-fn suite() -> PathBuf {
-    let test = std::env::current_exe().unwrap();
-    let profile = test.parent().and_then(Path::parent).unwrap();
-    let example = profile.join("examples/suite");
-    assert!(
-        example.exists(),
-        "there is no {}; cargo test --test builds no examples, cargo test does",
-        example.display()
-    );
-    example
-}
 
 /// The controls of an answer, each of which must be whole.
 #[track_caller]

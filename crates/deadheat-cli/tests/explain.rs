@@ -4,10 +4,11 @@ mod common;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-use common::Track;
+use common::compiled::{WORKER, built, own};
+use common::{Track, suite};
 use deadheat_testing::{kill, needs};
 use serde_json::Value;
 
@@ -38,65 +39,14 @@ int main(int argc, char **argv)
 }
 "#;
 
-/// A worker with a baseline and a candidate that does twice the work.
-const WORKER: &str = r#"
-#define DEADHEAT_IMPLEMENTATION
-#include <deadheat.h>
-__attribute__((noinline)) static uint64_t added(uint64_t count)
-{
-    uint64_t sum = 0;
-    for (uint64_t i = 0; i < count * TIMES; i++) {
-        sum += i;
-        __asm__ volatile("" : "+r"(sum));
-    }
-    return sum;
-}
-DEADHEAT_BENCHMARK(sum) { deadheat_keep(added(500)); }
-DEADHEAT_BENCHMARK(other) { deadheat_keep(added(0)); }
-DEADHEAT_MAIN();
-"#;
-
-/// Builds a program of C and returns its path.
-fn built(track: &Track, name: &str, source: &str, options: &[&str]) -> PathBuf {
-    let file = track.path(&format!("{name}.c"));
-    fs::write(&file, source).unwrap();
-    let program = track.path(name);
-    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include");
-    let done = Command::new("gcc")
-        .args(["-std=gnu11", "-O2", "-g", "-pthread"])
-        .args(options)
-        .arg("-I")
-        .arg(include)
-        .arg("-o")
-        .args([&program, &file])
-        .output()
-        .unwrap();
-    assert!(done.status.success(), "{done:?}");
-    program
-}
-
 /// The explanation as JSON, of which nothing is left in the folder for temporary files.
 #[track_caller]
 fn explained(track: &Track, words: &[&str]) -> Value {
-    let temporary = track.path("temporary");
-    fs::create_dir_all(&temporary).unwrap();
     let mut command = track.command();
-    command
-        .args(["explain", "--by", "callgrind", "--json"])
-        .args(words)
-        .env("TMPDIR", &temporary);
-    let done = common::Finished::from(command.output().unwrap());
+    command.args(["explain", "--by", "callgrind", "--json"]);
+    let done = track.leaves_nothing(command.args(words));
     assert_eq!(done.code, Some(0), "{done:?}");
-    assert_eq!(temporary.read_dir().unwrap().count(), 0);
     done.json()
-}
-
-/// The instructions of a function itself, on both sides.
-fn own(pair: &Value, function: &str) -> [u64; 2] {
-    let functions = pair["functions"].as_array().unwrap();
-    let found = functions.iter().find(|one| one["function"] == function);
-    let own = &found.unwrap_or_else(|| panic!("{function}: {pair:#}"))["own"];
-    ["baseline", "candidate"].map(|side| own[side].as_u64().unwrap())
 }
 
 fn totals(pair: &Value) -> [u64; 2] {
@@ -174,9 +124,10 @@ int main(void)
 fn of_functions_only_the_calls_of_a_sample_are_counted() {
     needs!("valgrind", "gcc");
     let track = Track::new();
-    built(&track, "old", WORKER, &["-DTIMES=1"]);
+    built(&track, "old", WORKER, &["-DCOUNT=500", "-DTIMES=1"]);
     // Without symbols the calls are found all the same.
-    built(&track, "new", WORKER, &["-DTIMES=2", "-s"]);
+    let options = ["-DCOUNT=500", "-DTIMES=2", "-s"];
+    built(&track, "new", WORKER, &options);
     let answer = explained(&track, &["./old", "./new", "sum"]);
     let pair = &answer["pairs"][0];
     let iterations = pair["counted"]["iterations"].as_u64().unwrap();
@@ -194,16 +145,7 @@ fn of_functions_only_the_calls_of_a_sample_are_counted() {
 fn workers_in_rust_mark_their_samples_too() {
     needs!("valgrind");
     let track = Track::new();
-    let test = std::env::current_exe().unwrap();
-    let suite = test
-        .parent()
-        .and_then(Path::parent)
-        .unwrap()
-        .join("examples/suite");
-    assert!(
-        suite.exists(),
-        "cargo test --test builds no examples, cargo test does"
-    );
+    let suite = suite();
     let suite = suite.display();
     let [old, new] = [format!("{suite} -- --fast"), format!("{suite} -- --slow")];
     let answer = explained(&track, &[&old, &new, "work", "several"]);

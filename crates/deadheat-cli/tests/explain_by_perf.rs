@@ -5,9 +5,9 @@ mod common;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use common::compiled::{WORKER, built, own};
 use common::{Finished, Track};
 use deadheat_testing::{kill, needs, skip};
 use serde_json::Value;
@@ -41,23 +41,6 @@ int main(int argc, char **argv)
 }
 "#;
 
-/// A worker whose benchmark does that.
-const WORKER: &str = r#"
-#define DEADHEAT_IMPLEMENTATION
-#include <deadheat.h>
-__attribute__((noinline)) static uint64_t added(uint64_t count)
-{
-    uint64_t sum = 0;
-    for (uint64_t i = 0; i < count * TIMES; i++) {
-        sum += i;
-        __asm__ volatile("" : "+r"(sum));
-    }
-    return sum;
-}
-DEADHEAT_BENCHMARK(sum) { deadheat_keep(added(5000)); }
-DEADHEAT_MAIN();
-"#;
-
 /// Returns whether perf may take samples here at all.
 fn may_sample() -> bool {
     let mut command = Command::new("perf");
@@ -65,43 +48,11 @@ fn may_sample() -> bool {
     command.output().is_ok_and(|done| done.status.success())
 }
 
-fn built(track: &Track, name: &str, source: &str, times: &str) -> PathBuf {
-    let (file, program) = (track.path(&format!("{name}.c")), track.path(name));
-    fs::write(&file, source).unwrap();
-    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include");
-    let done = Command::new("gcc")
-        .args(["-std=gnu11", "-O2", "-g", "-pthread", times, "-I"])
-        .arg(include)
-        .arg("-o")
-        .args([&program, &file])
-        .output()
-        .unwrap();
-    assert!(done.status.success(), "{done:?}");
-    program
-}
-
 /// An explanation by perf, which leaves nothing behind.
 #[track_caller]
 fn run(track: &Track, words: &[&str]) -> Finished {
-    let temporary = track.path("temporary");
-    fs::create_dir_all(&temporary).unwrap();
     let mut command = track.command();
-    command
-        .args(["explain", "--by", "perf"])
-        .args(words)
-        .env("TMPDIR", &temporary);
-    let done = Finished::from(command.output().unwrap());
-    assert_eq!(temporary.read_dir().unwrap().count(), 0, "{done:?}");
-    done
-}
-
-/// The samples of a function itself, on both sides.
-#[track_caller]
-fn own(pair: &Value, function: &str) -> [u64; 2] {
-    let functions = pair["functions"].as_array().unwrap();
-    let found = functions.iter().find(|one| one["function"] == function);
-    let own = &found.unwrap_or_else(|| panic!("{function}: {pair:#}"))["own"];
-    ["baseline", "candidate"].map(|side| own[side].as_u64().unwrap())
+    track.leaves_nothing(command.args(["explain", "--by", "perf"]).args(words))
 }
 
 #[test]
@@ -112,8 +63,8 @@ fn the_function_of_a_command_that_takes_longer_is_named_first() {
         return;
     }
     let track = Track::new();
-    built(&track, "old", ADDS, "-DTIMES=1");
-    built(&track, "new", ADDS, "-DTIMES=4");
+    built(&track, "old", ADDS, &["-DTIMES=1"]);
+    built(&track, "new", ADDS, &["-DTIMES=4"]);
     let commands = ["--", "./old 100000000", "./new 100000000"];
     let json = run(
         &track,
@@ -159,8 +110,8 @@ fn a_whole_worker_is_sampled_and_said_to_be() {
         return;
     }
     let track = Track::new();
-    built(&track, "old", WORKER, "-DTIMES=1");
-    built(&track, "new", WORKER, "-DTIMES=4");
+    built(&track, "old", WORKER, &["-DCOUNT=5000", "-DTIMES=1"]);
+    built(&track, "new", WORKER, &["-DCOUNT=5000", "-DTIMES=4"]);
     let answer = run(&track, &["--json", "./old", "./new", "sum"]);
     assert_eq!(answer.code, Some(0), "{answer:?}");
     let answer = answer.json();

@@ -253,7 +253,7 @@ fn only_the_format_room_and_the_engines_facts_read_or_write_files() {
             let may = match room {
                 "deadheat-engine" => allowed.contains(&name),
                 // The folder in which `proc` and `sys` are found.
-                "deadheat-doctor" => name == "root.rs",
+                "deadheat-doctor" => name == "procfs.rs",
                 _ => false,
             };
             assert!(!touches || may, "{} touches files", path.display());

@@ -5,9 +5,8 @@ mod common;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use common::{Finished, Track, text};
+use common::{Track, text};
 use deadheat_testing::needs;
 use serde_json::Value;
 
@@ -15,17 +14,6 @@ fn examples(language: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../examples")
         .join(language)
-}
-
-/// Runs a tool in the track's folder to its end.
-#[track_caller]
-fn tool(track: &Track, program: &str, args: &[&str]) {
-    let done = Command::new(program)
-        .args(args)
-        .current_dir(track.folder.path())
-        .output()
-        .unwrap_or_else(|error| panic!("{program}: {error}"));
-    Finished::from(done).succeeds();
 }
 
 /// `kernels`, built in C.
@@ -40,11 +28,7 @@ fn built_by_make(compiler: &str) -> Track {
         }
     }
     let deadheat = env!("CARGO_BIN_EXE_deadheat");
-    tool(
-        &track,
-        "make",
-        &[&format!("CC={deadheat} link -- {compiler}")],
-    );
+    track.tool("make", &[&format!("CC={deadheat} link -- {compiler}")]);
     track
 }
 
@@ -54,12 +38,11 @@ fn built_by_cmake(compiler: &str) -> Track {
     let sources = examples("cpp");
     let compiler = format!("-DCMAKE_CXX_COMPILER={compiler}");
     let deadheat = concat!("-DDEADHEAT=", env!("CARGO_BIN_EXE_deadheat"));
-    tool(
-        &track,
+    track.tool(
         "cmake",
         &["-S", text(&sources), "-B", ".", &compiler, deadheat],
     );
-    tool(&track, "cmake", &["--build", "."]);
+    track.tool("cmake", &["--build", "."]);
     track
 }
 

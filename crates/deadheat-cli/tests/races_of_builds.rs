@@ -5,9 +5,8 @@ mod common;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use common::{Finished, Track, text};
+use common::{Track, suite, text};
 use deadheat_testing::needs;
 use serde_json::Value;
 
@@ -18,17 +17,6 @@ fn repository() -> PathBuf {
         .unwrap()
 }
 
-/// Runs a tool in the track's folder to its end.
-#[track_caller]
-fn tool(track: &Track, program: &str, args: &[&str]) {
-    let done = Command::new(program)
-        .args(args)
-        .current_dir(track.folder.path())
-        .output()
-        .unwrap_or_else(|error| panic!("{program}: {error}"));
-    Finished::from(done).succeeds();
-}
-
 /// Links a program in the track's folder, of which there can be neutral links.
 #[track_caller]
 fn built(track: &Track, compiler: &str, source: &Path, name: &str, words: &[&str]) {
@@ -36,10 +24,10 @@ fn built(track: &Track, compiler: &str, source: &Path, name: &str, words: &[&str
     let object = format!("{name}.o");
     let flags = ["-O2", "-ffunction-sections", &include];
     let compile = [&flags[..], &["-c", text(source), "-o", &object]].concat();
-    tool(track, compiler, &compile);
+    track.tool(compiler, &compile);
     let link = ["link", "--", compiler, &object, "-o", name];
     let deadheat = env!("CARGO_BIN_EXE_deadheat");
-    tool(track, deadheat, &[&link[..], words].concat());
+    track.tool(deadheat, &[&link[..], words].concat());
 }
 
 /// A short race, as JSON.
@@ -150,9 +138,8 @@ fn a_pair_in_cpp_gets_verdicts_on_its_source() {
     let sources = repository().join("examples/cpp");
     let deadheat = concat!("-DDEADHEAT=", env!("CARGO_BIN_EXE_deadheat"));
     let configure = ["-S", text(&sources), "-B", ".", deadheat];
-    tool(&track, "cmake", &configure);
-    tool(
-        &track,
+    track.tool("cmake", &configure);
+    track.tool(
         "cmake",
         &["--build", ".", "--target", "worker_old", "worker_new"],
     );
@@ -165,9 +152,6 @@ fn a_pair_in_cpp_gets_verdicts_on_its_source() {
 #[test]
 fn a_function_in_rust_races_one_in_c() {
     let track = Track::new();
-    let test = std::env::current_exe().unwrap();
-    let profile = test.parent().and_then(Path::parent).unwrap();
-    let rust = profile.join("examples/suite");
     let source = track.path("work.c");
     // As much work as `work` of `examples/suite.rs`, round by round.
     let program = "#define DEADHEAT_IMPLEMENTATION
@@ -183,7 +167,7 @@ DEADHEAT_MAIN();
 ";
     fs::write(&source, program).unwrap();
     built(&track, "gcc", &source, "c", &["-pthread"]);
-    let answer = raced(&track, &[text(&rust), "./c", "work", "--exact"]);
+    let answer = raced(&track, &[text(&suite()), "./c", "work", "--exact"]);
     // Of the program in Rust nobody knows how it was linked.
     assert_eq!(scopes(&answer), [("work", "binary")]);
     let names = ["baseline", "candidate"].map(|side| &answer["benchmarks"][0][side]["name"]);

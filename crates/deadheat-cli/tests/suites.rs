@@ -62,20 +62,10 @@ macro_rules! built {
 /// A race as JSON in a folder of its own for temporary files, in which nothing is left.
 #[track_caller]
 fn raced(track: &Track, code: i32, words: &[&str]) -> Value {
-    let temporary = track.path("temporary");
-    fs::create_dir_all(&temporary).unwrap();
     let options = ["--json", "-q", "--max-replicates", "6"];
-    let done = track
-        .command()
-        .arg("bench")
-        .args(words)
-        .args(options)
-        .env("TMPDIR", &temporary)
-        .output()
-        .unwrap();
-    let done = Finished::from(done);
+    let mut command = track.command();
+    let done = track.leaves_nothing(command.arg("bench").args(words).args(options));
     assert_eq!(done.code, Some(code), "{done:?}");
-    assert_eq!(temporary.read_dir().unwrap().count(), 0);
     done.json()
 }
 

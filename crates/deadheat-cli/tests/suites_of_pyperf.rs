@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 
-use common::{Finished, Track, lives, text, wait_until};
+use common::{Track, lives, text, wait_until};
 use deadheat_testing::{needs, skip};
 use serde_json::Value;
 
@@ -62,19 +62,10 @@ fn track() -> Track {
 /// A race as JSON, in a folder of its own for temporary files in which nothing is left.
 #[track_caller]
 fn raced(track: &Track, code: i32, words: &[&str]) -> Value {
-    let temporary = track.path("temporary");
-    fs::create_dir_all(&temporary).unwrap();
-    let done = track
-        .command()
-        .args(["bench", "--json", "-q"])
-        .args(words)
-        .env("TMPDIR", &temporary)
-        .env_remove("PYTHONHASHSEED")
-        .output()
-        .unwrap();
-    let done = Finished::from(done);
+    let mut command = track.command();
+    command.args(["bench", "--json", "-q"]).args(words);
+    let done = track.leaves_nothing(command.env_remove("PYTHONHASHSEED"));
     assert_eq!(done.code, Some(code), "{done:?}");
-    assert_eq!(temporary.read_dir().unwrap().count(), 0);
     done.json()
 }
 

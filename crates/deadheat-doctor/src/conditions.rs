@@ -6,14 +6,13 @@ use deadheat_engine::cores_of_this_thread;
 use deadheat_model::doctor::{CoreWatch, Facts, Finding, NotMeasured, State};
 use deadheat_model::{Conditions, Disturbance, Limits};
 
-use crate::control_group::Groups;
 use crate::cores::Topology;
 use crate::examine::load;
 use crate::findings::{Measured, PRESSURE, findings};
 use crate::frequency::{hottest, throttled};
+use crate::host::Groups;
 use crate::memory::aslr;
-use crate::procfs::stat;
-use crate::root::Root;
+use crate::procfs::{Root, stat};
 use crate::watch::Watched;
 
 /// Reads the limits of this process and what disturbs measurements on its host. What the system
@@ -115,7 +114,7 @@ mod tests {
     use std::time::Instant;
 
     use super::*;
-    use crate::root::fake::machine;
+    use crate::procfs::fake::machine;
 
     const UNIFIED: [(&str, &str); 2] = [
         ("proc/self/cgroup", "0::/job\n"),

@@ -6,7 +6,7 @@ use deadheat_engine::{AffinityError, check_allowed, fastest_cores, pin_this_thre
 use deadheat_model::Pinning;
 use deadheat_model::doctor::{CoreWatch, PinAdvice, PinReason};
 
-use crate::root::Root;
+use crate::procfs::Root;
 
 const CORES: &str = "sys/devices/system/cpu";
 
@@ -225,7 +225,7 @@ pub(crate) fn advice(asked: &Pinning, cores: &[CoreWatch], allowed: &[u32]) -> P
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::root::fake::machine;
+    use crate::procfs::fake::machine;
 
     #[test]
     fn siblings_and_isolated_cores_are_read() {

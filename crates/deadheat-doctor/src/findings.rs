@@ -8,8 +8,7 @@
 use deadheat_model::doctor::{Effect, EffectKind, Facts, Finding, Host, NotMeasured, State};
 
 use crate::memory::PageReads;
-use crate::watch::Watched;
-use crate::work::Evenness;
+use crate::watch::{Evenness, Watched};
 
 /// Everything that was measured; what could not be is `None` or says why.
 #[derive(Clone, Debug, PartialEq)]

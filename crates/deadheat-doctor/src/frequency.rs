@@ -3,7 +3,7 @@
 
 use deadheat_model::doctor::{Facts, Heat, TurboSwitch};
 
-use crate::root::Root;
+use crate::procfs::Root;
 
 const CORES: &str = "sys/devices/system/cpu";
 
@@ -131,7 +131,7 @@ pub(crate) fn throttled(root: &Root, cores: &[u32]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::root::fake::machine;
+    use crate::procfs::fake::machine;
 
     #[test]
     fn intel_tells_governor_range_and_turbo() {

@@ -1,9 +1,9 @@
-//! The system below: hardware or a virtual machine, a container or none.
+//! The system below: hardware or a virtual machine, a container or none; and the control groups
+//! that hold this process, with what it may use there.
 
-use deadheat_model::doctor::Host;
+use deadheat_model::doctor::{Host, Quota};
 
-use crate::procfs::of_cpuinfo;
-use crate::root::Root;
+use crate::procfs::{Root, of_cpuinfo, value_of};
 
 /// Hardware, or a virtual machine.
 pub(crate) fn host(root: &Root) -> Host {
@@ -129,10 +129,174 @@ fn name(letters: &[u8]) -> Option<String> {
     shown.then(|| known.to_owned())
 }
 
+/// The folders of the groups that hold this process, the innermost first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Groups {
+    /// 1 or 2.
+    pub(crate) version: u8,
+    folders: Vec<String>,
+}
+
+impl Groups {
+    /// The groups of this process that a controller, `cpu` or `memory`, may limit; of version 1
+    /// where the controller is there, else of version 2.
+    pub(crate) fn of(root: &Root, controller: &str) -> Option<Self> {
+        let membership = root.text("proc/self/cgroup")?;
+        let mounts = root.text("proc/self/mountinfo")?;
+        groups(&membership, &mounts, controller)
+    }
+
+    /// The tightest quota of them all.
+    pub(crate) fn quota(&self, root: &Root) -> Option<Quota> {
+        let quotas = self.folders.iter().filter_map(|folder| {
+            let (file, quota, period) = if self.version == 1 {
+                let file = format!("{folder}/cpu.cfs_quota_us");
+                let quota = root.number::<i64>(&file).filter(|us| *us > 0)?;
+                let period = root.number(&format!("{folder}/cpu.cfs_period_us"))?;
+                (file, quota as u64, period)
+            } else {
+                let file = format!("{folder}/cpu.max");
+                let (quota, period) = root.read(&file, cpu_max)?;
+                (file, quota, period)
+            };
+            if period == 0 {
+                return None;
+            }
+            Some(Quota {
+                cores: quota as f64 / period as f64,
+                period_ms: period as f64 / 1000.0,
+                file,
+            })
+        });
+        quotas.min_by(|one, other| one.cores.total_cmp(&other.cores))
+    }
+
+    /// Nanoseconds for which the groups were held back since they were made, summed over all of
+    /// them: a process waits when any of them is.
+    pub(crate) fn held_back_ns(&self, root: &Root) -> Option<u64> {
+        let folders = self.folders.iter();
+        let each =
+            folders.filter_map(|group| root.read(&format!("{group}/cpu.stat"), held_back_ns));
+        each.reduce(|one, other| one + other)
+    }
+
+    /// Bytes of memory that the tightest limit allows.
+    pub(crate) fn memory_limit(&self, root: &Root) -> Option<u64> {
+        // Version 1 writes the largest number of whole pages where there is no limit.
+        const NO_LIMIT: u64 = 1 << 60;
+        let file = match self.version {
+            1 => "memory.limit_in_bytes",
+            _ => "memory.max",
+        };
+        let folders = self.folders.iter();
+        let limits = folders.filter_map(|folder| root.number(&format!("{folder}/{file}")));
+        limits.filter(|limit| *limit < NO_LIMIT).min()
+    }
+
+    /// Bytes of memory that are left below the tightest limit.
+    pub(crate) fn memory_left(&self, root: &Root) -> Option<u64> {
+        let [limit, usage] = match self.version {
+            1 => ["memory.limit_in_bytes", "memory.usage_in_bytes"],
+            _ => ["memory.max", "memory.current"],
+        };
+        let left = self.folders.iter().filter_map(|folder| {
+            let limit = root.number::<u64>(&format!("{folder}/{limit}"))?;
+            let usage = root.number::<u64>(&format!("{folder}/{usage}"))?;
+            Some(limit.saturating_sub(usage))
+        });
+        left.min()
+    }
+}
+
+/// Where the groups are, of `/proc/self/cgroup` and `/proc/self/mountinfo`.
+fn groups(membership: &str, mounts: &str, controller: &str) -> Option<Groups> {
+    let mut mounts = mounts.lines().filter_map(Mount::of);
+    let mut memberships = membership.lines().filter_map(|line| {
+        let mut parts = line.splitn(3, ':').skip(1);
+        Some((parts.next()?, parts.next()?))
+    });
+    let has = |list: &str| list.split(',').any(|one| one == controller);
+    let old = memberships
+        .clone()
+        .find(|(controllers, _)| has(controllers));
+    let old_mount = mounts
+        .clone()
+        .find(|mount| mount.kind == "cgroup" && has(mount.options));
+    let (version, (_, path), mount) = match old.zip(old_mount) {
+        Some((old, mount)) => (1, old, mount),
+        None => (
+            2,
+            memberships.find(|(controllers, _)| controllers.is_empty())?,
+            mounts.find(|mount| mount.kind == "cgroup2")?,
+        ),
+    };
+    Some(Groups {
+        version,
+        folders: mount.folders(path),
+    })
+}
+
+/// A mounted hierarchy of groups.
+#[derive(Clone, Copy, Debug)]
+struct Mount<'a> {
+    /// The group that is mounted.
+    root: &'a str,
+    place: &'a str,
+    kind: &'a str,
+    options: &'a str,
+}
+
+impl<'a> Mount<'a> {
+    /// `36 35 98:0 /root /place rw,noatime master:1 - kind source options`.
+    fn of(line: &'a str) -> Option<Self> {
+        let (before, behind) = line.split_once(" - ")?;
+        let mut before = before.split(' ').skip(3);
+        let mut behind = behind.split(' ');
+        Some(Self {
+            root: before.next()?,
+            place: before.next()?,
+            kind: behind.next()?,
+            options: behind.nth(1)?,
+        })
+    }
+
+    /// The folders from the group of this path out to what is mounted.
+    fn folders(self, path: &str) -> Vec<String> {
+        // Seen from inside a container, the path may begin outside of it.
+        let below = match self.root {
+            "/" => path,
+            root => path.strip_prefix(root).unwrap_or("/"),
+        };
+        let below = if below.contains("..") { "/" } else { below };
+        let mut folder = format!("{}{}", self.place, below.trim_end_matches('/'));
+        let mut folders = vec![folder.clone()];
+        while folder.len() > self.place.len() {
+            let parent = folder.rfind('/').unwrap_or(0);
+            folder.truncate(parent.max(self.place.len()));
+            folders.push(folder.clone());
+        }
+        folders
+    }
+}
+
+/// Quota and period in microseconds, of `cpu.max`; `None` without a limit.
+fn cpu_max(text: &str) -> Option<(u64, u64)> {
+    let mut words = text.split_whitespace();
+    let quota = words.next()?.parse().ok()?;
+    Some((quota, words.next()?.parse().ok()?))
+}
+
+/// `throttled_usec` of version 2, `throttled_time` in nanoseconds of 1.
+fn held_back_ns(stat: &str) -> Option<u64> {
+    let value = |name: &str| value_of(stat, name, ' ')?.parse::<u64>().ok();
+    let microseconds = value("throttled_usec").map(|us| us.saturating_mul(1000));
+    microseconds.or_else(|| value("throttled_time"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::root::fake::machine;
+    use crate::procfs::fake::machine;
 
     const INTEL: &str =
         "processor\t: 0\nmodel name\t: Intel(R) Core(TM) i7-9700\nflags\t\t: fpu vme tsc\n";
@@ -213,5 +377,87 @@ mod tests {
         assert_eq!(name(b"SRESRESRESRE").as_deref(), Some("SRESRESRESRE"));
         assert_eq!(name(&[0; 12]), None);
         assert_eq!(name(&[7; 12]), None);
+    }
+
+    const NEW_MOUNT: &str = "34 24 0:29 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw\n";
+    const OLD_MOUNTS: &str = "\
+30 29 0:26 / /sys/fs/cgroup/cpuset rw - cgroup cgroup rw,cpuset
+31 29 0:27 /docker/ab12 /sys/fs/cgroup/cpu,cpuacct ro - cgroup cgroup rw,cpu,cpuacct
+32 29 0:28 /docker/ab12 /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory
+";
+
+    #[test]
+    fn the_tightest_quota_on_the_way_out_counts() {
+        let (_folder, root) = machine(&[
+            ("proc/self/cgroup", "0::/user.slice/race.scope\n"),
+            ("proc/self/mountinfo", NEW_MOUNT),
+            ("sys/fs/cgroup/user.slice/cpu.max", "150000 100000\n"),
+            (
+                "sys/fs/cgroup/user.slice/race.scope/cpu.max",
+                "max 100000\n",
+            ),
+            (
+                "sys/fs/cgroup/user.slice/cpu.stat",
+                "usage_usec 5\nnr_throttled 2\nthrottled_usec 70\n",
+            ),
+            ("sys/fs/cgroup/user.slice/memory.max", "1000\n"),
+            ("sys/fs/cgroup/user.slice/memory.current", "400\n"),
+            ("sys/fs/cgroup/user.slice/race.scope/memory.max", "max\n"),
+        ]);
+        let groups = Groups::of(&root, "cpu").unwrap();
+        assert_eq!(groups.version, 2);
+        let quota = groups.quota(&root).unwrap();
+        assert_eq!((quota.cores, quota.period_ms), (1.5, 100.0));
+        assert_eq!(quota.file, "/sys/fs/cgroup/user.slice/cpu.max");
+        assert_eq!(groups.held_back_ns(&root), Some(70_000));
+        let memory = Groups::of(&root, "memory").unwrap();
+        assert_eq!(memory.memory_left(&root), Some(600));
+    }
+
+    #[test]
+    fn groups_of_the_first_version_are_found_inside_a_container() {
+        let (_folder, root) = machine(&[
+            (
+                "proc/self/cgroup",
+                "5:cpu,cpuacct:/docker/ab12/job\n3:memory:/docker/ab12\n0::/\n",
+            ),
+            ("proc/self/mountinfo", OLD_MOUNTS),
+            ("sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_quota_us", "-1\n"),
+            (
+                "sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_period_us",
+                "100000\n",
+            ),
+            ("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "50000\n"),
+            ("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n"),
+            (
+                "sys/fs/cgroup/cpu,cpuacct/cpu.stat",
+                "nr_periods 9\nnr_throttled 4\nthrottled_time 123456\n",
+            ),
+        ]);
+        let groups = Groups::of(&root, "cpu").unwrap();
+        assert_eq!(groups.version, 1);
+        let quota = groups.quota(&root).unwrap();
+        assert_eq!(quota.cores, 0.5);
+        assert_eq!(quota.file, "/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us");
+        assert_eq!(groups.held_back_ns(&root), Some(123_456));
+    }
+
+    #[test]
+    fn a_path_outside_of_what_is_mounted_leads_to_the_mount_itself() {
+        let found = groups("0::/../../elsewhere\n", NEW_MOUNT, "cpu").unwrap();
+        assert_eq!(found.folders, ["/sys/fs/cgroup"]);
+        let old = groups("5:cpu:/other\n", OLD_MOUNTS, "cpu").unwrap();
+        assert_eq!(old.folders, ["/sys/fs/cgroup/cpu,cpuacct"]);
+    }
+
+    #[test]
+    fn without_groups_or_a_limit_there_is_none() {
+        assert_eq!(groups("", NEW_MOUNT, "cpu"), None);
+        assert_eq!(groups("0::/\n", "", "cpu"), None);
+        assert_eq!(groups("0::/\n", "nonsense\n", "cpu"), None);
+        assert_eq!(cpu_max("max 100000\n"), None);
+        assert_eq!(held_back_ns("nr_periods 0\n"), None);
+        let (_folder, root) = machine(&[]);
+        assert_eq!(Groups::of(&root, "memory"), None);
     }
 }

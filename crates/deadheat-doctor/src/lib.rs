@@ -3,19 +3,15 @@
 //! What it finds is a `Checkup` of the model.
 
 mod conditions;
-mod control_group;
 mod cores;
 mod examine;
 mod findings;
 mod frequency;
 mod host;
-mod instruments;
 mod memory;
 mod procfs;
-mod root;
 mod watch;
-mod work;
 
 pub use conditions::conditions;
 pub use examine::{DoctorOptions, examine};
-pub use root::Root;
+pub use procfs::Root;

@@ -6,9 +6,8 @@ use std::ptr::NonNull;
 use deadheat_engine::SampleClock;
 use deadheat_model::doctor::{Facts, NotMeasured};
 
-use crate::procfs::value_of;
-use crate::root::Root;
-use crate::work::quantile;
+use crate::procfs::{Root, value_of};
+use crate::watch::quantile;
 
 /// The setting of transparent huge pages.
 pub(crate) fn huge_pages(root: &Root) -> Facts {
@@ -226,7 +225,7 @@ fn is_switched_off(personality: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::root::fake::machine;
+    use crate::procfs::fake::machine;
 
     const MEMINFO: &str = "\
 MemTotal:       24684084 kB

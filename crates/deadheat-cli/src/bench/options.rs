@@ -11,8 +11,7 @@ use deadheat::parts::{
     BenchmarkRace, PlanUse, RaceOutcome, Resumable, ResumeOptions, begun_part, settle_shard,
 };
 
-use crate::exports::ExportArgs;
-use crate::options::{AnswerArgs, SettingsArgs};
+use crate::options::{AnswerArgs, ExportArgs, SettingsArgs};
 use crate::plan::check_plan;
 use crate::races::{again, conditions_of_part, go_on_with_part, placements, resume};
 

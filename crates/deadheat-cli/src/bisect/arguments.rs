@@ -1,6 +1,5 @@
 //! The command line of `deadheat bisect`, and what it asks for.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -13,9 +12,8 @@ use deadheat::parts::model::{Harness, fnv1a};
 use deadheat::parts::{PlanUse, ReportFiles, check_file};
 use deadheat_build::{CommandBuild, Parents, Recipe};
 
-use crate::bench::BenchOptions;
-use crate::build_options::RecipeOptions;
-use crate::rev::cargo_build;
+use crate::repository::ends;
+use crate::rev::CommitRaceArgs;
 
 /// Shown at the end of `deadheat bisect --help`.
 pub const EXAMPLES: &str = "\
@@ -42,8 +40,6 @@ pub struct BisectArgs {
     )]
     range: Option<String>,
 
-    #[command(flatten)]
-    pub recipe: RecipeOptions,
     /// Race this command, in the folder of each commit, once --build has run there; without a shell
     #[arg(
         long,
@@ -92,16 +88,8 @@ pub struct BisectArgs {
     #[arg(long, value_name = "FILE", num_args = 0..=1, help_heading = "Search")]
     pub log: Option<Option<PathBuf>>,
 
-    /// Parts of the names of benchmarks that are meant [default: all]
-    #[arg(value_name = "FILTER")]
-    filters: Vec<String>,
     #[command(flatten)]
-    pub options: BenchOptions,
-
-    /// Options of cargo bench that say what is built; with --go, arguments of the executables; with
-    /// --pytest, options of pytest
-    #[arg(last = true, value_name = "CARGO BENCH ARGS")]
-    cargo: Vec<OsString>,
+    pub race: CommitRaceArgs,
 }
 
 /// The choices of `--prior`.
@@ -152,33 +140,37 @@ impl BisectArgs {
         let name = "deadheat bisect".to_owned();
         let parsed = Words::try_parse_from(std::iter::once(&name).chain(words));
         let mut args = parsed.map_err(|_| unknown())?.args;
-        let design = &self.options.design.0;
-        args.options.design.0.budget = design.budget.or(args.options.design.0.budget);
+        let design = &self.race.options.design.0;
+        args.race.options.design.0.budget = design.budget.or(args.race.options.design.0.budget);
         args.max_races = self.max_races.or(args.max_races);
-        args.options.answer = self.options.answer.with_rules_of(args.options.answer);
-        if !self.options.exports.reports().is_empty() {
-            args.options.exports = self.options.exports;
+        args.race.options.answer = self
+            .race
+            .options
+            .answer
+            .with_rules_of(args.race.options.answer);
+        if !self.race.options.exports.reports().is_empty() {
+            args.race.options.exports = self.race.options.exports;
         }
-        args.options.quiet = self.options.quiet;
+        args.race.options.quiet = self.race.options.quiet;
         Ok(args)
     }
 
     /// Reads the rules file and refuses what makes no sense for a search.
     pub fn settle(&mut self) -> Result<(), Failure> {
         let refused = |flag: &str, why: &str| Err(Failure::Usage(format!("{flag}: {why}")));
-        self.options.filters = std::mem::take(&mut self.filters);
+        self.race.select();
         if let Some(name) = &self.bench {
-            if !self.options.filters.is_empty() {
+            if !self.race.options.filters.is_empty() {
                 return refused("--bench", "it names the benchmark, so no filter is needed");
             }
-            self.options.only(name);
+            self.race.options.only(name);
         }
-        let design = &self.options.design.0;
+        let design = &self.race.options.design.0;
         let many = "a search has many races, and each has a file of its own";
-        if self.options.save.is_some() {
+        if self.race.options.save.is_some() {
             return refused("--save", many);
         }
-        if self.options.list {
+        if self.race.options.list {
             return refused("--list", "deadheat rev lists the benchmarks of two commits");
         }
         if design.shard.is_some() {
@@ -190,7 +182,7 @@ impl BisectArgs {
         if design.confirm.is_some_and(|confirm| confirm) {
             return refused("--confirm", "the last race of a search confirms it");
         }
-        let files = self.options.exports.reports();
+        let files = self.race.options.exports.reports();
         let shown = ReportFiles {
             html: None,
             markdown: None,
@@ -200,8 +192,8 @@ impl BisectArgs {
         if let Some(flag) = shown.first_flag() {
             return refused(flag, other);
         }
-        self.options.exports.refuse_exports(other)?;
-        match self.options.answer.answer().format {
+        self.race.options.exports.refuse_exports(other)?;
+        match self.race.options.answer.answer().format {
             Format::Text | Format::Terse | Format::Json | Format::Markdown => {}
             _ => {
                 return refused(
@@ -215,27 +207,19 @@ impl BisectArgs {
                 check_file(flag, file, None)?;
             }
         }
-        self.options.use_of_plan = PlanUse::Race;
-        self.options.read_rules()
+        self.race.options.use_of_plan = PlanUse::Race;
+        self.race.options.read_rules()
     }
 
     /// GOOD and BAD.
     pub fn ends(&self) -> Result<(&str, &str), Failure> {
-        let range = self.range.as_deref().unwrap_or_default();
-        match range.split_once("..") {
-            Some((good, bad)) if !good.is_empty() && !bad.starts_with('.') => {
-                Ok((good, if bad.is_empty() { "HEAD" } else { bad }))
-            }
-            _ => Err(Failure::Usage(format!(
-                "'{range}' is no range of commits: write GOOD..BAD"
-            ))),
-        }
+        ends(self.range.as_deref().unwrap_or_default(), "GOOD..BAD")
     }
 
     /// The way to build every commit.
     pub fn recipe(&self) -> Result<Recipe, Failure> {
         if self.run.is_some() {
-            let command = self.recipe.build.as_deref().unwrap_or(":");
+            let command = self.race.recipe.build.as_deref().unwrap_or(":");
             return Ok(Recipe::Command(CommandBuild {
                 command: command.to_owned(),
                 executables: Vec::new(),
@@ -243,15 +227,7 @@ impl BisectArgs {
                 variables: Vec::new(),
             }));
         }
-        match self.recipe.recipe(None, Vec::new())? {
-            Some(recipe) => Ok(recipe),
-            None => cargo_build(&self.cargo).map(Recipe::Cargo),
-        }
-    }
-
-    /// The arguments of the executables.
-    pub fn arguments(&mut self) -> Vec<String> {
-        self.recipe.arguments(&self.cargo, &mut self.options)
+        self.race.recipe()
     }
 
     /// The parents that are followed.
@@ -266,21 +242,21 @@ impl BisectArgs {
     /// The limits of this sitting.
     pub fn limits(&self) -> BisectLimits {
         BisectLimits {
-            budget: self.options.rules.settings().budget,
+            budget: self.race.options.rules.settings().budget,
             races: self.max_races.unwrap_or(MOST_RACES),
         }
     }
 
     /// The name of the record: the ends, and a number of all that makes a search another one.
     pub fn record_name(&self, recipe: &Recipe, good: &str, bad: &str) -> String {
-        let mut settings = self.options.rules.settings();
+        let mut settings = self.race.options.rules.settings();
         settings.budget = None;
-        let harness: Option<Harness> = self.options.harness;
+        let harness: Option<Harness> = self.race.options.harness;
         let question = format!(
             "{recipe:?} {:?} {:?} {settings:?} {:?} {harness:?} {:?} {:?} {:?}",
             self.run,
-            self.cargo,
-            self.options.selection(),
+            self.race.cargo,
+            self.race.options.selection(),
             self.parents(),
             self.prior,
             self.bench

@@ -25,7 +25,8 @@ use super::arguments::as_rev;
 use crate::bench::BenchOptions;
 use crate::build_options::RecipeOptions;
 use crate::races::placements;
-use crate::rev::{commit, failure, race_sides};
+use crate::repository::{commit, failure};
+use crate::rev::race_sides;
 
 /// The commits of a range, as they are built and raced.
 pub struct Commits<'a> {
@@ -81,7 +82,7 @@ impl Commits<'_> {
         if !self.built.contains_key(&number) {
             let side = self.side(number)?;
             if number == last && self.is_cargo() {
-                self.workshop.take_benches_of(&side, false);
+                self.workshop.take_benches_of(&side);
             }
             self.built.insert(number, side);
         }

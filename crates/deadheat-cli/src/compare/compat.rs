@@ -1,11 +1,13 @@
-//! `deadheat compare --compat`, also under the name `compare.py`: what Google Benchmark's compare.py does, with its
-//! output and its exit codes.
+//! `deadheat compare --compat`, also under the name `compare.py`: what Google Benchmark's compare.py
+//! does, with its command line, its output and its exit codes.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
+use clap::{Arg, Args, Command, FromArgMatches};
 use deadheat::parts::engine::{Ended, run_in_foreground};
 use deadheat::parts::format::{
     FileKind, FormatError, TemporaryFile, ensure_readable, file_kind, open_pieces, read_bytes,
@@ -13,8 +15,201 @@ use deadheat::parts::format::{
 };
 use deadheat_compat::{Document, JsonError, Layout, Problem, Refusal, Report, Results};
 
-use super::compat_arguments::{Arguments, flag};
 use super::held_output::{HeldOutput, complain};
+
+/// The exit code of a command line with an option that nobody knows, where the original ends in a
+/// traceback.
+const UNKNOWN_OPTION: u8 = 1;
+
+/// One run of the original.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Arguments {
+    /// The options before the mode.
+    pub options: Options,
+    /// The two files, which may be one.
+    pub files: [OsString; 2],
+    /// The expressions of the two families, if they are to be compared. An empty one means that
+    /// neither counts.
+    pub filters: Option<[OsString; 2]>,
+    /// The line above the table.
+    pub description: OsString,
+    /// The arguments passed on to executables.
+    pub passed_on: Vec<OsString>,
+}
+
+/// The options of the original.
+#[derive(Debug, Clone, PartialEq, Args)]
+pub struct Options {
+    /// Print aggregates and U tests only
+    #[arg(short = 'a', long = "display_aggregates_only")]
+    pub aggregates_only: bool,
+    /// Print no colours
+    #[arg(long)]
+    pub no_color: bool,
+    /// Also write the comparison to this file as JSON
+    #[arg(short, long = "dump_to_json", value_name = "FILE")]
+    pub dump: Option<OsString>,
+    /// Make no U test
+    #[arg(long)]
+    pub no_utest: bool,
+    /// Print p-values from here on in red
+    #[arg(long, default_value_t = 0.05, allow_hyphen_values = true)]
+    pub alpha: f64,
+}
+
+/// The modes: their names, their help, and the names of their files and filters.
+const MODES: [(&str, &str, &[&str]); 3] = [
+    (
+        "benchmarks",
+        "Compares all benchmarks that two files have in common",
+        &["test_baseline", "test_contender"],
+    ),
+    (
+        "filters",
+        "Compares two families of benchmarks in one file",
+        &["test", "filter_baseline", "filter_contender"],
+    ),
+    (
+        "benchmarksfiltered",
+        "Compares a family of benchmarks in one file with a family in another",
+        &[
+            "test_baseline",
+            "filter_baseline",
+            "test_contender",
+            "filter_contender",
+        ],
+    ),
+];
+
+/// A message that takes the place of a comparison, with its exit code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stop {
+    /// The text.
+    pub text: String,
+    /// The exit code.
+    pub code: u8,
+    /// True if the text is help, which goes to standard output.
+    pub is_help: bool,
+}
+
+impl From<clap::Error> for Stop {
+    fn from(error: clap::Error) -> Self {
+        let code = match error.kind() {
+            ErrorKind::DisplayHelp => 0,
+            ErrorKind::UnknownArgument => UNKNOWN_OPTION,
+            _ => 2,
+        };
+        Self {
+            text: error.to_string(),
+            code,
+            is_help: code == 0,
+        }
+    }
+}
+
+impl Arguments {
+    /// Reads the arguments of a program of this name. Every file that is named is tried with `open`,
+    /// which says what is wrong with it; "-" is standard input, which the original opens and then
+    /// does not find.
+    ///
+    /// # Errors
+    ///
+    /// When nothing is to be compared; see [`Stop`].
+    pub fn read(
+        program: &str,
+        arguments: impl IntoIterator<Item = OsString>,
+        open: impl Fn(&OsStr) -> Result<(), String>,
+    ) -> Result<Self, Stop> {
+        let mut command = command(program);
+        let mut matches = command.try_get_matches_from_mut(arguments)?;
+        let Some((mode, mut given)) = matches.remove_subcommand() else {
+            return Err(Stop {
+                text: command.render_help().to_string(),
+                code: 1,
+                is_help: true,
+            });
+        };
+        let names = MODES.iter().find(|(name, ..)| *name == mode);
+        let (mut files, mut filters) = (Vec::new(), Vec::new());
+        for name in names.map_or(&[][..], |(_, _, names)| names) {
+            let word = given.remove_one::<OsString>(name).unwrap_or_default();
+            if name.starts_with("filter") {
+                filters.push(word);
+            } else if word == "-" {
+                files.push(OsString::from("<stdin>"));
+            } else {
+                open(&word).map_err(|what| Stop {
+                    text: format!("{name}: {what}"),
+                    code: 2,
+                    is_help: false,
+                })?;
+                files.push(word);
+            }
+        }
+        let text = |text: &'static str| OsStr::new(text);
+        let [to, from, end] = [text(" to "), text(" (from "), text(")")];
+        let (pair, description): ([usize; 2], Vec<&OsStr>) = match (&files[..], &filters[..]) {
+            ([file], [old, new]) => ([0, 0], vec![old, to, new, from, file, end]),
+            ([old_file, new_file], [old, new]) => (
+                [0, 1],
+                vec![old, from, old_file, end, to, new, from, new_file, end],
+            ),
+            _ => ([0, 1], vec![&files[0], to, &files[1]]),
+        };
+        let description = [&[text("Comparing ")], &description[..]].concat();
+        Ok(Self {
+            options: Options::from_arg_matches(&matches)?,
+            description: description.into_iter().collect(),
+            files: pair.map(|file| files[file].clone()),
+            filters: <[OsString; 2]>::try_from(filters)
+                .ok()
+                .filter(|filters| filters.iter().all(|filter| !filter.is_empty())),
+            passed_on: given
+                .remove_many("benchmark_options")
+                .map_or_else(Vec::new, Iterator::collect),
+        })
+    }
+}
+
+fn command(program: &str) -> Command {
+    let modes = MODES.map(|(name, about, words)| {
+        let words = words.iter().map(|word| {
+            let is_filter = word.starts_with("filter");
+            let help = if is_filter {
+                "A regular expression"
+            } else {
+                "An executable, which is run, or JSON that one has written"
+            };
+            let word = argument(word).required(true).help(help);
+            word.allow_hyphen_values(is_filter)
+        });
+        let options = argument("benchmark_options")
+            .help("What is passed on to executables")
+            .num_args(0..)
+            .trailing_var_arg(true)
+            .allow_hyphen_values(true);
+        Command::new(name).about(about).args(words).arg(options)
+    });
+    Options::augment_args(Command::new("compare.py"))
+        .about("Compares results of Google Benchmark as its compare.py does")
+        .bin_name(program)
+        .no_binary_name(true)
+        .infer_long_args(true)
+        .args_override_self(true)
+        .disable_help_subcommand(true)
+        .subcommands(modes)
+}
+
+fn argument(name: &'static str) -> Arg {
+    Arg::new(name).value_parser(clap::value_parser!(OsString))
+}
+
+/// The value of the last option for executables that begins so; `prefix` ends in an equals sign.
+pub fn flag<'o>(prefix: &str, options: &'o [OsString]) -> Option<&'o OsStr> {
+    let options = options.iter().rev().map(|option| option.as_bytes());
+    let mut values = options.filter_map(|option| option.strip_prefix(prefix.as_bytes()));
+    values.next().map(OsStr::from_bytes)
+}
 
 /// The name under which the program is the original's successor.
 const ORIGINAL: &str = "compare.py";
@@ -348,4 +543,168 @@ fn document(file: &Path) -> Result<Result<Document, JsonError>, FormatError> {
 
 fn joined(option: &str, value: &OsStr) -> OsString {
     [OsStr::new(option), value].into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(arguments: &[&str]) -> Result<Arguments, Stop> {
+        Arguments::read("compare.py", arguments.iter().map(OsString::from), |file| {
+            if file == "missing" {
+                Err("it is not there".to_owned())
+            } else {
+                Ok(())
+            }
+        })
+    }
+
+    fn code(arguments: &[&str]) -> u8 {
+        match read(arguments) {
+            Ok(_) => panic!("{arguments:?} were read"),
+            Err(stop) => stop.code,
+        }
+    }
+
+    #[test]
+    fn nothing_but_two_files_leaves_everything_as_it_is() {
+        assert_eq!(
+            read(&["benchmarks", "a", "b"]).unwrap(),
+            Arguments {
+                options: Options {
+                    aggregates_only: false,
+                    no_color: false,
+                    dump: None,
+                    no_utest: false,
+                    alpha: 0.05,
+                },
+                files: ["a".into(), "b".into()],
+                filters: None,
+                description: "Comparing a to b".into(),
+                passed_on: vec![],
+            }
+        );
+    }
+
+    #[test]
+    fn options_are_known_by_every_beginning_that_is_theirs_alone() {
+        let mode = ["benchmarks", "a", "b"];
+        let with = |options: &[&str]| read(&[options, &mode].concat());
+        let long = with(&["--disp", "--no-c", "--dump=x", "--no-u", "--al=.3"]).unwrap();
+        let short = ["-ad", "x", "--no-color", "--no-utest", "--alpha", "3e-1"];
+        assert_eq!(long, with(&short).unwrap());
+        let Options {
+            aggregates_only,
+            no_color,
+            no_utest,
+            alpha,
+            ..
+        } = long.options;
+        assert!(aggregates_only && no_color && no_utest);
+        assert_eq!(alpha, 0.3);
+        for ambiguous in ["--d", "--no", "--no-"] {
+            assert!(with(&[ambiguous]).is_err());
+        }
+    }
+
+    #[test]
+    fn a_short_option_may_be_joined_with_its_value_and_with_others() {
+        for (arguments, file) in [
+            (vec!["-dx"], "x"),
+            (vec!["-d", "x"], "x"),
+            (vec!["-d=x"], "x"),
+            (vec!["-adx"], "x"),
+            (vec!["-aad", "x"], "x"),
+            (vec!["-dx", "-d", "y"], "y"),
+            (vec!["-d", "-"], "-"),
+            (vec!["-d", ""], ""),
+        ] {
+            let all = [arguments, vec!["benchmarks", "a", "b"]].concat();
+            assert_eq!(read(&all).unwrap().options.dump, Some(file.into()));
+        }
+    }
+
+    #[test]
+    fn what_follows_the_last_file_or_filter_is_passed_on() {
+        let read = read(&["filters", "f", "x", "y", "-a", "--help", "--", "z"]).unwrap();
+        assert_eq!(read.passed_on, ["-a", "--help", "--", "z"]);
+        assert!(!read.options.aggregates_only);
+        assert_eq!(read.description, "Comparing x to y (from f)");
+    }
+
+    #[test]
+    fn two_dashes_behind_the_last_file_are_left_out() {
+        for arguments in [
+            ["benchmarks", "a", "b", "--", "-e"],
+            ["benchmarks", "a", "--", "b", "-e"],
+            ["benchmarks", "--", "a", "b", "-e"],
+        ] {
+            assert_eq!(read(&arguments).unwrap().passed_on, ["-e"]);
+        }
+    }
+
+    #[test]
+    fn every_mode_has_its_files_and_filters() {
+        let read = read(&["benchmarksfiltered", "a", "x", "b", "y"]).unwrap();
+        assert_eq!(read.files, ["a", "b"]);
+        assert_eq!(read.filters, Some(["x".into(), "y".into()]));
+        assert_eq!(read.description, "Comparing x (from a) to y (from b)");
+        let empty = self::read(&["filters", "a", "", "y"]).unwrap();
+        assert_eq!(
+            (empty.files, empty.filters),
+            (["a".into(), "a".into()], None)
+        );
+    }
+
+    #[test]
+    fn a_mistake_has_the_exit_code_of_the_original() {
+        for (arguments, want) in [
+            (vec![], 1),
+            (vec!["-a"], 1),
+            (vec!["--help"], 0),
+            (vec!["-ah"], 0),
+            (vec!["--he"], 0),
+            (vec!["benchmarks", "-h"], 0),
+            (vec!["benchmarks", "a", "--help", "b"], 0),
+            (vec!["benchmarks", "missing", "-h"], 0),
+            (vec!["benchmarks"], 2),
+            (vec!["benchmarks", "a"], 2),
+            (vec!["bench", "a", "b"], 2),
+            (vec!["a", "b"], 2),
+            (vec!["benchmarks", "missing", "b"], 2),
+            (vec!["--alpha", "x", "benchmarks", "a", "b"], 2),
+            (vec!["--alpha"], 2),
+            (vec!["--alpha", "--", "1", "benchmarks", "a", "b"], 2),
+            (vec!["-d"], 2),
+            (vec!["--no-color=x", "benchmarks", "a", "b"], 2),
+            (vec!["-ax", "benchmarks", "a", "b"], 1),
+            (vec!["--unknown", "benchmarks", "a", "b"], 1),
+            (vec!["benchmarks", "a", "-a", "b"], 1),
+            (vec!["benchmarks", "-x", "a", "b"], 1),
+        ] {
+            assert_eq!(code(&arguments), want, "{arguments:?}");
+        }
+    }
+
+    #[test]
+    fn filters_and_alpha_may_begin_with_a_hyphen() {
+        let read = read(&["filters", "f", "-1", "-x"]).unwrap();
+        assert_eq!(read.filters, Some(["-1".into(), "-x".into()]));
+        let alpha = |value: &str| self::read(&["--alpha", value, "benchmarks", "a", "b"]);
+        assert_eq!(alpha("-.5").unwrap().options.alpha, -0.5);
+        assert_eq!(alpha("inf").unwrap().options.alpha, f64::INFINITY);
+        assert!(alpha("1__0").is_err());
+    }
+
+    #[test]
+    fn standard_input_is_a_file_that_is_not_found_later() {
+        assert_eq!(read(&["benchmarks", "-", "b"]).unwrap().files[0], "<stdin>");
+    }
+
+    #[test]
+    fn the_last_of_several_flags_counts() {
+        let flags = ["--a=1", "--b=2", "--a=3", "--a"].map(OsString::from);
+        assert_eq!(flag("--a=", &flags), Some(OsStr::new("3")));
+        assert_eq!(flag("--c=", &flags), None);
+    }
 }

@@ -5,8 +5,8 @@ use deadheat::parts::answer::to_stdout;
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::{Accepted, HistoryIndex, read_accepted, write_accepted};
 
-use super::repository::{LineArgs, Repository};
-use crate::history_index::{IndexArgs, shown};
+use crate::history_index::IndexArgs;
+use crate::repository::{LineArgs, Repository, shown};
 
 /// Shown at the end of `deadheat history accept --help`.
 pub const EXAMPLES: &str = "\

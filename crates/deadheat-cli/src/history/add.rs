@@ -1,19 +1,23 @@
-//! `deadheat history add`: run files into the index.
+//! `deadheat history add` and `push`: run files into the index, or onto a branch of git that holds
+//! nothing else.
 
 use std::path::PathBuf;
 
 use clap::Args;
+use deadheat::parts::answer::to_stdout;
 use deadheat::parts::exit::{Failure, Status};
-use deadheat::parts::format::{StoredRun, files_of_runs, is_run_name};
+use deadheat::parts::format::{
+    ScratchFolder, StoredRun, files_of_runs, gzipped, is_run_name, write_bytes,
+};
 use deadheat::parts::model::Commit;
+use deadheat::parts::report::units::counted;
 use deadheat_build::{Branch, Interruption, Revisions};
 
-use super::repository::{LineArgs, Repository, asking, range};
-use crate::history_index::{Adding, IndexArgs, here};
-use crate::rev::failure;
+use crate::history_index::{Adding, IndexArgs};
+use crate::repository::{LineArgs, Repository, asking, failure, here, range};
 
 /// Shown at the end of `deadheat history add --help`.
-pub const EXAMPLES: &str = "\
+pub const ADD_EXAMPLES: &str = "\
 Examples:
   deadheat history add .deadheat/runs
   deadheat history add runs-of-ci/*.jsonl.gz
@@ -120,4 +124,53 @@ fn named_commits(range: &Revisions) -> Result<[Commit; 2], Failure> {
     let repository = Repository::around(&LineArgs::default())?;
     let [old, new] = range.names();
     Ok([repository.commit(&old)?, repository.commit(&new)?])
+}
+
+/// Shown at the end of `deadheat history push --help`.
+pub const PUSH_EXAMPLES: &str = "\
+Examples:
+  deadheat history push --branch runs .deadheat/runs
+  git push origin runs
+  git fetch origin runs:runs && deadheat history add --branch runs";
+
+/// Options of `deadheat history push`.
+#[derive(Debug, Args)]
+pub struct PushArgs {
+    /// Run files; of a folder, those whose names end in .jsonl, .jsonl.gz or .jsonl.zst
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// The branch they are committed to, here and not yet elsewhere; made where there is none
+    #[arg(long, value_name = "NAME")]
+    branch: String,
+}
+
+/// Commits files to the branch; the working tree and its index stay as they are.
+pub fn push(args: &PushArgs) -> Result<Status, Failure> {
+    let scratch = ScratchFolder::create().map_err(Failure::reading)?;
+    let mut packed = Vec::new();
+    for found in expanded(&args.files)? {
+        let file = StoredRun::read(&found.path).map_err(Failure::reading)?;
+        // What is no run is no part of the branch.
+        file.run().map_err(Failure::reading)?;
+        // A run that has gone on since takes the place of what it was.
+        let identity = &file.identity;
+        let name = format!("runs/{}/{}.jsonl.gz", &identity[..2], &identity[..16]);
+        let path = scratch.path().join(&identity[..16]);
+        let bytes = gzipped(file.bytes());
+        write_bytes(&path, &bytes).map_err(|error| Failure::writing("the branch", error))?;
+        packed.push((path, name));
+    }
+    let runs = counted(packed.len() as u64, "run", "runs");
+    let message = format!("Add {runs}");
+    let added = asking(|stop| {
+        Branch::of(&here()?, &args.branch, stop)
+            .and_then(|branch| branch.add(&packed, &message, scratch.path()))
+            .map_err(failure)
+    })?;
+    let branch = &args.branch;
+    to_stdout(&match added {
+        true => format!("{runs} committed to {branch}; `git push origin {branch}` shares them\n"),
+        false => format!("{branch} holds them already\n"),
+    })?;
+    Ok(Status::Done)
 }

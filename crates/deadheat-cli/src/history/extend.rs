@@ -2,7 +2,6 @@
 //! a level.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
 use std::time::Duration;
 
 use clap::Args;
@@ -15,12 +14,12 @@ use deadheat::parts::model::{MeasuredEffect, Until};
 use deadheat::parts::report::units::{counted, waiting};
 use deadheat::parts::terminal::to_stderr;
 use deadheat::parts::{PlanUse, RaceOutcome};
-use deadheat_build::{BuildError, CommitInfo, Interruption, Parents, Recipe, Side, Workshop};
+use deadheat_build::{BuildError, CommitInfo, Interruption, Recipe, Side, Workshop};
 
 use crate::bench::BenchOptions;
-use crate::build_options::RecipeOptions;
-use crate::history_index::{Adding, IndexArgs, here};
-use crate::rev::{cargo_build, failure, race_sides};
+use crate::history_index::{Adding, IndexArgs};
+use crate::repository::{ParentsArgs, ends, failure, here, interrupts};
+use crate::rev::{CommitRaceArgs, race_sides};
 
 /// Shown at the end of `deadheat history extend --help`.
 pub const EXAMPLES: &str = "\
@@ -42,9 +41,6 @@ pub struct ExtendArgs {
     /// Two commits, the older one first; what is uncommitted counts for nothing
     #[arg(value_name = "OLD..NEW")]
     range: String,
-    /// Parts of the names of benchmarks that are meant [default: all]
-    #[arg(value_name = "FILTER")]
-    filters: Vec<String>,
 
     /// Race commits so many apart, and no others [default: 1,2,4,8,…]
     #[arg(
@@ -58,37 +54,29 @@ pub struct ExtendArgs {
     /// Race no commits further apart than so many
     #[arg(long, value_name = "N", help_heading = "Commits")]
     max_span: Option<usize>,
-    /// Follow all parents of merges, and not the first alone
-    #[arg(long, help_heading = "Commits")]
-    all_parents: bool,
+    #[command(flatten)]
+    parents: ParentsArgs,
 
     #[command(flatten)]
-    recipe: RecipeOptions,
+    race: CommitRaceArgs,
     #[command(flatten)]
     index: IndexArgs,
-    #[command(flatten)]
-    pub options: BenchOptions,
-
-    /// Options of cargo bench that say what is built; with --go, arguments of the executables; with
-    /// --pytest, options of pytest
-    #[arg(last = true, value_name = "CARGO BENCH ARGS")]
-    cargo: Vec<OsString>,
 }
 
 impl ExtendArgs {
     /// Reads the rules file, and refuses what makes no sense for many races.
     fn settle(&mut self) -> Result<(), Failure> {
         let refused = |flag: &str, why: &str| Err(Failure::Usage(format!("{flag}: {why}")));
-        self.options.filters = std::mem::take(&mut self.filters);
+        self.race.select();
         let many = "there are many races, and each has a file of its own";
-        if self.options.save.is_some() {
+        if self.race.options.save.is_some() {
             return refused("--save", many);
         }
-        self.options.exports.refuse(many)?;
-        if self.options.list {
+        self.race.options.exports.refuse(many)?;
+        if self.race.options.list {
             return refused("--list", "deadheat rev lists the benchmarks of two commits");
         }
-        let design = &self.options.design.0;
+        let design = &self.race.options.design.0;
         if design.shard.is_some() {
             return refused(
                 "--shard",
@@ -101,27 +89,8 @@ impl ExtendArgs {
         if self.spans.contains(&0) || self.max_span == Some(0) {
             return refused("--spans", "commits are at least 1 apart");
         }
-        self.options.use_of_plan = PlanUse::Race;
-        self.options.read_rules()
-    }
-
-    fn ends(&self) -> Result<(&str, &str), Failure> {
-        match self.range.split_once("..") {
-            Some((old, new)) if !old.is_empty() && !new.starts_with('.') => {
-                Ok((old, if new.is_empty() { "HEAD" } else { new }))
-            }
-            _ => Err(Failure::Usage(format!(
-                "'{}' is no range of commits: write OLD..NEW",
-                self.range
-            ))),
-        }
-    }
-
-    fn recipe(&self) -> Result<Recipe, Failure> {
-        match self.recipe.recipe(None, Vec::new())? {
-            Some(recipe) => Ok(recipe),
-            None => cargo_build(&self.cargo).map(Recipe::Cargo),
-        }
+        self.race.options.use_of_plan = PlanUse::Race;
+        self.race.options.read_rules()
     }
 
     /// The spans that links may have, of so many commits; all where it is empty.
@@ -139,18 +108,15 @@ impl ExtendArgs {
 /// Races links until none is left, the time is up, or somebody asks to stop.
 pub fn extend(mut args: ExtendArgs) -> Result<Status, Failure> {
     args.settle()?;
-    let (old, new) = args.ends()?;
-    let recipe = args.recipe()?;
-    let interrupts = Interrupts::install()
-        .map_err(|problem| Failure::Internal(format!("signals: {problem}")))?;
+    let (old, new) = ends(&args.range, "OLD..NEW")?;
+    let recipe = args.race.recipe()?;
+    let interrupts = interrupts()?;
     let is_interrupted = || interrupts.requested().is_some();
     let workshop = Workshop::open(&here()?, &recipe, Interruption(&is_interrupted));
     let workshop = workshop.map_err(failure)?;
-    let parents = match args.all_parents {
-        true => Parents::All,
-        false => Parents::First,
-    };
-    let range = workshop.range(old, new, parents).map_err(failure)?;
+    let range = workshop
+        .range(old, new, args.parents.of_each())
+        .map_err(failure)?;
     let mut commits = vec![range.good];
     commits.extend(range.commits);
     if workshop.clean_head().map_err(failure)?.is_none() {
@@ -158,9 +124,9 @@ pub fn extend(mut args: ExtendArgs) -> Result<Status, Failure> {
         to_stderr("deadheat", text);
     }
     let links = Links::new(commits.len(), &args.spans(commits.len()));
-    let arguments = args.recipe.arguments(&args.cargo, &mut args.options);
+    let arguments = args.race.arguments();
     let mut extension = Extension {
-        target: OF_MARGIN * margin(&args.options),
+        target: OF_MARGIN * margin(&args.race.options),
         adding: Adding::new(&args.index)?,
         clock: OsClock::start(),
         workshop,
@@ -223,7 +189,7 @@ impl Extension<'_> {
             let [old, new] = [link.0, link.1].map(|number| &*self.commits[number].id);
             let errors = self
                 .adding
-                .errors_between(old, new, &self.args.options.filters)?;
+                .errors_between(old, new, &self.args.race.options.filters)?;
             let Some(worst) = errors.into_iter().reduce(f64::max) else {
                 continue;
             };
@@ -235,7 +201,7 @@ impl Extension<'_> {
     }
 
     fn run(mut self) -> Result<Status, Failure> {
-        let budget = self.args.options.rules.settings().budget;
+        let budget = self.args.race.options.rules.settings().budget;
         self.say(&format!(
             "{} of {}, {} known well enough; each ends at an error of {:.2} %",
             counted(self.links.left() as u64, "race", "races"),
@@ -261,7 +227,7 @@ impl Extension<'_> {
                 }
                 Err(error) => return Err(failure(error)),
             }
-            let mut options = self.args.options.clone();
+            let mut options = self.args.race.options.clone();
             options.design.0.budget = left;
             options.read_rules()?;
             // By its error and not by its verdict: a race that ends as soon as it sees a difference
@@ -301,7 +267,7 @@ impl Extension<'_> {
     }
 
     fn say(&self, text: &str) {
-        if !self.args.options.quiet {
+        if !self.args.race.options.quiet {
             to_stderr("deadheat: history", text);
         }
     }
@@ -319,7 +285,7 @@ impl Extension<'_> {
             if !self.build(last)? {
                 return Ok(false);
             }
-            self.workshop.take_benches_of(&self.built[&last], false);
+            self.workshop.take_benches_of(&self.built[&last]);
         }
         if !self.build(old)? || !self.build(new)? {
             return Ok(false);
@@ -373,7 +339,7 @@ impl Extension<'_> {
         let [old, new] = [link.0, link.1].map(|number| &*self.commits[number].id);
         let errors = self
             .adding
-            .errors_between(old, new, &self.args.options.filters)?;
+            .errors_between(old, new, &self.args.race.options.filters)?;
         let worst = errors.into_iter().reduce(f64::max);
         // Raced once is enough for this sitting, even where the plan ended before the error was
         // small: another race elsewhere tells more.

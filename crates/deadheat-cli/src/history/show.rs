@@ -18,13 +18,12 @@ use deadheat::parts::report::{
     Glyphs, HistoryLinks, HistoryTextOptions, check_lines, to_history_json, to_history_markdown,
     to_history_page, to_history_text,
 };
-use deadheat::parts::settings::Color;
 use deadheat::parts::terminal::{self, to_stderr};
 
-use super::repository::{LineArgs, Repository};
 use crate::clean::age;
-use crate::history_index::{IndexArgs, shown};
-use crate::options::color;
+use crate::history_index::IndexArgs;
+use crate::options::ShapeArgs;
+use crate::repository::{LineArgs, Repository, shown};
 
 /// Shown at the end of `deadheat history show --help`.
 pub const SHOW_EXAMPLES: &str = "\
@@ -89,21 +88,11 @@ pub struct ShowArgs {
     /// Every commit of every benchmark; else of one that is alone or named
     #[arg(short, long, help_heading = "Answer")]
     verbose: bool,
-    /// Print JSON instead of text
-    #[arg(long, help_heading = "Answer", conflicts_with = "markdown")]
-    json: bool,
     /// Print Markdown instead of text
-    #[arg(long, help_heading = "Answer")]
+    #[arg(long, help_heading = "Answer", conflicts_with = "json")]
     markdown: bool,
-    /// When to colour the answer
-    #[arg(
-        long,
-        value_name = "WHEN",
-        default_value = "auto",
-        value_parser = color(),
-        help_heading = "Answer"
-    )]
-    color: Color,
+    #[command(flatten, next_help_heading = "Answer")]
+    shape: ShapeArgs,
 }
 
 /// A kind of change that fails a check.
@@ -189,7 +178,7 @@ impl RangeArgs {
 /// Prints the history.
 pub fn show(args: &ShowArgs) -> Result<Status, Failure> {
     let found = args.range.history()?;
-    let text = if args.json {
+    let text = if args.shape.json {
         to_history_json(&found)
     } else if args.markdown {
         to_history_markdown(&found)
@@ -198,7 +187,7 @@ pub fn show(args: &ShowArgs) -> Result<Status, Failure> {
             &found,
             &HistoryTextOptions {
                 width: terminal::width(),
-                color: args.color.applies(),
+                color: args.shape.in_color(),
                 unicode: terminal::speaks_unicode(),
                 commits: args.verbose,
             },

@@ -1,6 +1,7 @@
 //! Running the real program in a folder of its own.
 #![allow(dead_code, reason = "every test file uses its own part")]
 
+pub mod compiled;
 pub mod worker;
 
 use std::path::{Path, PathBuf};
@@ -44,6 +45,27 @@ impl Track {
         Finished::from(self.command().args(args).output().unwrap())
     }
 
+    /// Runs it to its end, with a folder of its own for temporary files, in which nothing is left.
+    #[track_caller]
+    pub fn leaves_nothing(&self, command: &mut Command) -> Finished {
+        let temporary = self.path("temporary");
+        std::fs::create_dir_all(&temporary).unwrap();
+        let done = Finished::from(command.env("TMPDIR", &temporary).output().unwrap());
+        assert_eq!(temporary.read_dir().unwrap().count(), 0, "{done:?}");
+        done
+    }
+
+    /// Runs a tool in the folder to its end.
+    #[track_caller]
+    pub fn tool(&self, program: &str, args: &[&str]) {
+        let done = Command::new(program)
+            .args(args)
+            .current_dir(self.folder.path())
+            .output()
+            .unwrap_or_else(|error| panic!("{program}: {error}"));
+        Finished::from(done).succeeds();
+    }
+
     /// Starts it and lets it go on.
     pub fn start(&self, args: &[&str]) -> Child {
         self.command()
@@ -62,6 +84,19 @@ impl Track {
         };
         list.map(|entry| entry.unwrap().path()).collect()
     }
+}
+
+/// The suite of `examples/suite.rs`.
+pub fn suite() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let profile = test.parent().and_then(Path::parent).unwrap();
+    let example = profile.join("examples/suite");
+    assert!(
+        example.exists(),
+        "there is no {}; cargo test --test builds no examples, cargo test does",
+        example.display()
+    );
+    example
 }
 
 /// The exit code and the output of a run of the program.

@@ -1,9 +1,13 @@
-//! The command line of `deadheat compare`, and its answer: a table of saved results, or a race where
-//! both sides are programs.
+//! `deadheat compare`: saved results side by side. Here are its command line and its answer: a table,
+//! or a race where both sides are programs.
+
+mod compat;
+mod held_output;
+mod sides;
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use deadheat::parts::answer::{Format, to_stdout};
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::{ensure_writable, is_same_file, write_text};
@@ -17,9 +21,11 @@ use deadheat::parts::saved::{Side, join_without_samples};
 use deadheat::parts::settings::Color;
 use deadheat::parts::terminal;
 
-use super::request::Entrant;
-use super::sides::{ProgramSide, Sides, read, refuse_two_tools};
+use self::sides::{Entrant, ProgramSide, Sides, read, refuse_two_tools};
 use crate::bench::{BenchOptions, Entrants, race as race_two, race_alone, race_families};
+use crate::options::choice;
+
+pub(crate) use self::compat::role;
 
 /// Shown at the end of `deadheat compare --help`.
 pub const EXAMPLES: &str = "Examples:
@@ -80,9 +86,10 @@ pub struct LayoutArgs {
         long,
         value_name = "ORDER",
         default_value = "file",
+        value_parser = choice(ORDERS),
         help_heading = "Answer"
     )]
-    pub sort: Order,
+    pub sort: Sort,
     /// Only rows that are faster or slower, or could not be compared
     #[arg(long, help_heading = "Answer")]
     pub only_changed: bool,
@@ -113,7 +120,7 @@ impl LayoutArgs {
     /// these.
     fn check_for_a_race(&self) -> Result<(), Failure> {
         let given = [
-            ("--sort", self.sort != Order::File),
+            ("--sort", self.sort != Sort::File),
             ("--only-changed", self.only_changed),
             ("--all-metrics", self.all_metrics),
             ("--dump_to_json", self.dump_to_json.is_some()),
@@ -128,18 +135,17 @@ impl LayoutArgs {
     }
 }
 
-/// The order of the rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Order {
-    /// As in the file of the baseline
-    File,
-    /// By the alphabet
-    Name,
-    /// What got worst first
-    Change,
-    /// Slower, faster, too close to call, dead heats
-    Verdict,
-}
+/// The choices of `--sort`.
+const ORDERS: [(Sort, &str, &str); 4] = [
+    (Sort::File, "file", "As in the file of the baseline"),
+    (Sort::Name, "name", "By the alphabet"),
+    (Sort::Change, "change", "What got worst first"),
+    (
+        Sort::Verdict,
+        "verdict",
+        "Slower, faster, too close to call, dead heats",
+    ),
+];
 
 /// Sets saved results side by side, or races the programs that were named.
 pub fn compare(mut args: CompareArgs) -> Result<Status, Failure> {
@@ -151,7 +157,7 @@ pub fn compare(mut args: CompareArgs) -> Result<Status, Failure> {
         ));
     }
     if args.layout.no_color {
-        args.options.answer.color = Color::Never;
+        args.options.answer.colors.color = Color::Never;
     }
     // A filter is no list of names: what the file leaves out stays out.
     args.options.read_rules()?;
@@ -323,12 +329,7 @@ fn told(analysis: &Analysis, options: &BenchOptions, layout: &LayoutArgs) -> Str
         width: terminal::width_of_stdout().unwrap_or(usize::MAX),
         color: answer.color.applies(),
         unicode: terminal::speaks_unicode(),
-        sort: match layout.sort {
-            Order::File => Sort::File,
-            Order::Name => Sort::Name,
-            Order::Change => Sort::Change,
-            Order::Verdict => Sort::Verdict,
-        },
+        sort: layout.sort,
         only_changed: layout.only_changed,
         all_metrics: layout.all_metrics,
         figures: answer.figures,

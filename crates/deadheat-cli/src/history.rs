@@ -1,9 +1,13 @@
-//! The subcommands of `deadheat history`.
+//! `deadheat history`: levels, steps and creep of benchmarks over commits, from the races between
+//! them. Here are its subcommands.
+
+mod accept;
+mod add;
+mod extend;
+mod show;
 
 use clap::{Args, Subcommand};
 use deadheat::parts::exit::{Failure, Status};
-
-use super::{accept, add, extend, push, show};
 
 /// Shown at the end of `deadheat history --help`.
 pub const EXAMPLES: &str = "\
@@ -27,11 +31,11 @@ pub struct HistoryArgs {
 #[derive(Debug, Subcommand)]
 enum HistoryCommand {
     /// Add runs of two commits to the index
-    #[command(after_help = add::EXAMPLES)]
+    #[command(after_help = add::ADD_EXAMPLES)]
     Add(add::AddArgs),
     /// Commit run files to a branch that holds nothing else, and check nothing out
-    #[command(after_help = push::EXAMPLES)]
-    Push(push::PushArgs),
+    #[command(after_help = add::PUSH_EXAMPLES)]
+    Push(add::PushArgs),
     /// Show the levels of benchmarks over commits, with steps and creep
     #[command(after_help = show::SHOW_EXAMPLES)]
     Show(show::ShowArgs),
@@ -53,7 +57,7 @@ enum HistoryCommand {
 pub fn history(args: HistoryArgs) -> Result<Status, Failure> {
     match args.command {
         HistoryCommand::Add(args) => add::add(&args),
-        HistoryCommand::Push(args) => push::push(&args),
+        HistoryCommand::Push(args) => add::push(&args),
         HistoryCommand::Show(args) => show::show(&args),
         HistoryCommand::Check(args) => show::check(&args),
         HistoryCommand::Accept(args) => accept::accept(&args),

@@ -1,4 +1,7 @@
-//! The command line of `deadheat bench`: which words are programs.
+//! `deadheat bench`: race two builds. Here is its command line: which words are programs.
+
+mod options;
+mod race;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -9,10 +12,10 @@ use deadheat::parts::model::Program;
 use deadheat::parts::pairing::{Target, side_names};
 use deadheat::parts::settings::{is_program, program};
 
-use super::options::BenchOptions;
-use super::programs::Entrants;
-use super::race::{race, race_alone};
 use crate::races::tell_of_one;
+
+pub use self::options::BenchOptions;
+pub use self::race::{Entrants, race, race_alone, race_families, race_silently};
 
 /// Shown at the end of `deadheat bench --help`.
 pub const EXAMPLES: &str = "Examples:

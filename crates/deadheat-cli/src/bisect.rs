@@ -1,4 +1,8 @@
-//! A search from its range to its answer: begun, taken up again, or told.
+//! `deadheat bisect`: find the commit that changed the time, by races. Here is the search from its
+//! range to its answer: begun, taken up again, or told.
+
+mod arguments;
+mod sides;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -8,7 +12,7 @@ use deadheat::parts::bisect::{
     self, BisectAnswer, BisectCommit, BisectEvent, BisectLog, BisectPrior, BisectRequest,
     BisectSearch, Bisection, CommitDetails, StepEstimate,
 };
-use deadheat::parts::engine::{Interrupts, OsClock, unix_seconds};
+use deadheat::parts::engine::{OsClock, unix_seconds};
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::{
     BisectLogWriter, bisect_log_path, create_bisect_folder, read_bisect_log, set_aside, write_text,
@@ -23,11 +27,12 @@ use deadheat::parts::settings::FailOn;
 use deadheat::parts::terminal::{self, to_stderr};
 use deadheat_build::{CommitInfo, CommitRange, Interruption, Note, Parents, Recipe, Workshop};
 
-use super::arguments::{BisectArgs, as_rev, named_or_last, with_option, with_range};
-use super::sides::Commits;
-use crate::history_index::here;
+use self::arguments::{as_rev, named_or_last, with_option, with_range};
+use self::sides::Commits;
 use crate::races::typed;
-use crate::rev::failure;
+use crate::repository::{failure, here, interrupts};
+
+pub use self::arguments::{BisectArgs, EXAMPLES};
 
 /// Searches, or tells of a search.
 pub fn bisect(mut args: BisectArgs) -> Result<Status, Failure> {
@@ -41,10 +46,9 @@ pub fn bisect(mut args: BisectArgs) -> Result<Status, Failure> {
         taken_up = Some(file);
     }
     args.settle()?;
-    let arguments = args.arguments();
+    let arguments = args.race.arguments();
     let recipe = args.recipe()?;
-    let interrupts = Interrupts::install()
-        .map_err(|problem| Failure::Internal(format!("signals: {problem}")))?;
+    let interrupts = interrupts()?;
     let is_interrupted = || interrupts.requested().is_some();
     let directory = here()?;
     let interruption = Interruption(&is_interrupted);
@@ -65,9 +69,9 @@ pub fn bisect(mut args: BisectArgs) -> Result<Status, Failure> {
         words: log.request.command.clone(),
         workshop,
         recipe: &recipe,
-        recipe_options: &args.recipe,
+        recipe_options: &args.race.recipe,
         built: BTreeMap::new(),
-        options: args.options.clone(),
+        options: args.race.options.clone(),
         arguments,
         command: args.run.clone(),
         interrupts: &interrupts,
@@ -110,7 +114,7 @@ fn status(args: &BisectArgs, log: &BisectLog) -> Status {
         ),
         FailOn::NotEquivalent => !matches!(end.answer, BisectAnswer::NoStep(_)),
     };
-    let asked = |condition: &FailOn| args.options.answer.asks_to_fail_on(*condition);
+    let asked = |condition: &FailOn| args.race.options.answer.asks_to_fail_on(*condition);
     if FailOn::ALL.into_iter().filter(asked).any(holds) {
         Status::ConditionHolds
     } else {
@@ -154,7 +158,7 @@ fn begun(
     workshop: &Workshop<'_>,
 ) -> Result<(BisectLog, BisectLogWriter), Failure> {
     let say = |text: &str| {
-        if !args.options.quiet {
+        if !args.race.options.quiet {
             to_stderr("deadheat", text);
         }
     };
@@ -241,7 +245,7 @@ fn request(
         let changes = workshop.changes(&ids).map_err(failure)?;
         lines.extend(changes.into_iter().map(|one| (one.id.clone(), one.lines())));
     }
-    let settings = args.options.rules.settings();
+    let settings = args.race.options.rules.settings();
     Ok(BisectRequest {
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         started_at: unix_seconds(),
@@ -385,7 +389,7 @@ fn merged(workshop: &Workshop<'_>, log: &BisectLog) -> Result<Option<(String, St
 
 /// Prints the answer, and writes it where it was asked for.
 fn answer(args: &BisectArgs, bisection: &Bisection, file: &Path) -> Result<(), Failure> {
-    let reports = args.options.exports.reports();
+    let reports = args.race.options.exports.reports();
     if let Some(path) = &reports.html {
         write_text(path, &to_bisect_page(bisection))
             .map_err(|error| Failure::writing("--html", error))?;
@@ -396,7 +400,7 @@ fn answer(args: &BisectArgs, bisection: &Bisection, file: &Path) -> Result<(), F
             .map_err(|error| Failure::writing("--markdown", error))?,
         None => {}
     }
-    let answer = args.options.answer.answer();
+    let answer = args.race.options.answer.answer();
     match answer.format {
         Format::Json => to_stdout(&to_bisect_json(bisection)),
         Format::Markdown => to_stdout(&to_bisect_markdown(bisection)),
