@@ -279,8 +279,8 @@ impl Reading {
     ];
 
     /// The metrics that can be measured in this program.
-    pub fn metrics(allocations_counted: bool) -> &'static [Metric] {
-        if allocations_counted {
+    pub fn metrics_here() -> &'static [Metric] {
+        if allocations_of_this_thread().is_some() {
             &Self::METRICS
         } else {
             &Self::METRICS[..8]
@@ -367,27 +367,16 @@ pub struct Ended {
 impl Gauge {
     /// Instruments around this clock.
     pub fn new(clock: SampleClock) -> Self {
-        Self {
-            clock,
-            cpu_overhead_ns: ThreadUsage::cpu_overhead_ns() as f64,
-            marks: false,
-        }
+        Self::measured(clock, ThreadUsage::cpu_overhead_ns() as f64, false)
     }
 
-    /// Instruments that were measured before, in another process of the run.
-    pub fn with_overhead(clock: SampleClock, cpu_overhead_ns: f64) -> Self {
+    /// Instruments that were measured before, in another process of the run. They tell callgrind
+    /// where batches begin and end if it counts these.
+    pub(crate) fn measured(clock: SampleClock, cpu_overhead_ns: f64, marks: bool) -> Self {
         Self {
             clock,
             cpu_overhead_ns,
-            marks: false,
-        }
-    }
-
-    /// The same instruments, which tell callgrind where batches begin and end if it `counts` them.
-    pub(crate) fn marking(self, counts: bool) -> Self {
-        Self {
-            marks: counts,
-            ..self
+            marks,
         }
     }
 
@@ -403,11 +392,6 @@ impl Gauge {
         if self.marks {
             callgrind::dump();
         }
-    }
-
-    /// Nanoseconds that reading the CPU clock shows of itself.
-    pub fn cpu_overhead_ns(&self) -> f64 {
-        self.cpu_overhead_ns
     }
 
     /// The clock.

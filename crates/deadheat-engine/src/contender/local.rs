@@ -6,7 +6,6 @@ use rand_core::Rng;
 
 use super::block::Measured;
 use crate::clock::{Gauge, Reading};
-use crate::counters::allocations_of_this_thread;
 use crate::error::EngineError;
 use crate::function::{Disagreement, FunctionBenchmark, primes, warm_up};
 use crate::function_failure::{FunctionError, FunctionFailure};
@@ -55,7 +54,7 @@ impl<'a> LocalContenders<'a> {
 
     /// The metrics that can be measured in this program.
     pub fn metrics_here() -> &'static [Metric] {
-        Reading::metrics(allocations_of_this_thread().is_some())
+        Reading::metrics_here()
     }
 
     fn failure(&self, moment: Moment, found: Disagreement) -> EngineError {

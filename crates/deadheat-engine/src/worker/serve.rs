@@ -5,7 +5,6 @@ use std::io::{PipeWriter, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
 use std::sync::Mutex;
 
-use deadheat_model::Metric;
 use rand_core::Rng;
 
 use super::pipes::{Baton, NOBODY, PeerGone, WorkerPipes};
@@ -13,7 +12,6 @@ use super::protocol::{
     BlockRequest, ListedBenchmark, PROTOCOL, PrepareRequest, Problem, Reply, Request,
 };
 use crate::clock::{Gauge, Reading, SampleClock};
-use crate::counters::allocations_of_this_thread;
 use crate::function::{Disagreement, FunctionBenchmark, pilot, warm_up};
 use crate::memory_layout::{hold_heap, with_stack_offset};
 use crate::random::{Purpose, stream};
@@ -65,11 +63,6 @@ pub struct WantedBenchmark {
     _held: Vec<u8>,
 }
 
-/// The metrics of every sample of this process.
-fn metrics_here() -> &'static [Metric] {
-    Reading::metrics(allocations_of_this_thread().is_some())
-}
-
 impl WorkerPipes {
     /// Says hello, and returns what the coordinator wants; `None` when it wants nothing and the
     /// process may end.
@@ -78,7 +71,7 @@ impl WorkerPipes {
         self.send(&Reply::Hello {
             protocol: PROTOCOL,
             worker: concat!("deadheat ", env!("CARGO_PKG_VERSION")).to_owned(),
-            metrics: metrics_here().to_vec(),
+            metrics: Reading::metrics_here().to_vec(),
         })?;
         self.asked()
     }
@@ -130,9 +123,8 @@ impl WantedBenchmark {
             Worker {
                 benchmark,
                 only,
-                gauge: Gauge::with_overhead(clock, self.prepare.cpu_overhead_ns)
-                    .marking(self.prepare.callgrind),
-                width: metrics_here().len(),
+                gauge: Gauge::measured(clock, self.prepare.cpu_overhead_ns, self.prepare.callgrind),
+                width: Reading::metrics_here().len(),
                 baton: self.pipes.baton.take(),
                 ready: None,
                 beside: None,
