@@ -232,10 +232,9 @@ fn only_the_format_room_and_the_engines_facts_read_or_write_files() {
         "command.rs",
         "command_launch.rs",
         "executable.rs",
-        "jar.rs",
         "launch_folder.rs",
+        "memory_layout.rs",
         "procfs.rs",
-        "program_pages.rs",
         "stderr_tail.rs",
     ];
     for room in [

@@ -3,7 +3,6 @@
 //! where records go is injected through traits of the model.
 
 mod affinity;
-mod callgrind;
 mod clock;
 #[cfg(feature = "commands")]
 mod command_failure;
@@ -15,8 +14,6 @@ mod function;
 mod function_failure;
 mod interrupt;
 #[cfg(feature = "commands")]
-mod jar;
-#[cfg(feature = "commands")]
 mod launch_folder;
 #[cfg(feature = "commands")]
 mod launcher;
@@ -26,7 +23,6 @@ mod order;
 mod placement;
 #[cfg(feature = "commands")]
 mod profile;
-mod program_pages;
 mod random;
 mod run_delay;
 mod session;
@@ -41,7 +37,9 @@ pub use affinity::{AffinityError, check_allowed, fastest_cores};
 pub use affinity::{cores_of_this_thread, pin_this_thread};
 #[cfg(feature = "simulated")]
 pub use clock::SimulatedClock;
-pub use clock::{Clock, ClockCheck, ClockSource, OsClock, SampleClock, unix_seconds};
+pub use clock::{
+    Clock, ClockCheck, ClockSource, Gauge, OsClock, Reading, SampleClock, unix_seconds,
+};
 #[cfg(feature = "commands")]
 pub use command_failure::HarnessError;
 #[cfg(feature = "commands")]
@@ -59,15 +57,13 @@ pub use counters::{Allocations, CountingAllocator, ThreadUsage, allocations_of_t
 pub use error::EngineError;
 pub use executable::{PLACEMENTS_VARIABLE, is_executable};
 #[cfg(feature = "commands")]
-pub use executable::{contents, find_executable, rewritten_since};
+pub use executable::{contents, find_executable, is_jar, rewritten_since};
 pub use function::{
     AsyncExecutor, Asynchronous, ByReference, ByValue, ComparesOutputs, Concurrent, Disagreement,
-    FunctionBenchmark, Gauge, Pilot, Reading, least_warm_up_rounds, pilot,
+    FunctionBenchmark, Pilot, least_warm_up_rounds, pilot,
 };
 pub use function_failure::{FunctionError, FunctionFailure};
 pub use interrupt::Interrupts;
-#[cfg(feature = "commands")]
-pub use jar::is_jar;
 #[cfg(feature = "commands")]
 pub use machine::boot;
 pub use machine::{environment, machine};

@@ -10,7 +10,7 @@ use std::cell::Cell;
 
 use deadheat_model::Flags;
 
-use crate::clock::read_ns;
+use crate::counters::read_ns;
 
 /// The reason why the time a contender waited for a core must count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,11 +1,16 @@
-//! The clock that times samples of functions, and the counters behind it, one instruction or one
-//! call each.
+//! A timed sample of functions: the clock that times it, all else that is read before and after, and
+//! the counters behind the clock, one instruction or one call each.
 #![allow(unsafe_code)]
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use std::arch::asm;
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{__cpuid, CpuidResult};
+
+use deadheat_model::Metric;
+
+use crate::counters::{Allocations, ThreadUsage, allocations_of_this_thread, callgrind, read_ns};
+use crate::run_delay::{self, RunDelay};
 
 /// Steps after which the smallest is taken for the resolution, and the most
 /// readings that are spent on seeing them.
@@ -231,6 +236,235 @@ fn overhead(ticks: Ticks) -> u64 {
     *median
 }
 
+/// Everything one sample shows, for the thread that took it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Reading {
+    /// Elapsed time in nanoseconds.
+    pub wall_ns: f64,
+    /// CPU time of the thread in nanoseconds.
+    pub cpu_ns: f64,
+    /// Page faults served without reading a disk.
+    pub minor_faults: u64,
+    /// Page faults that read a disk.
+    pub major_faults: u64,
+    /// Context switches asked for by waiting.
+    pub voluntary_switches: u64,
+    /// Context switches forced by others.
+    pub involuntary_switches: u64,
+    /// True if the thread came back on another core (threads that did).
+    pub migrations: u64,
+    /// Time that the thread waited for a core in nanoseconds; 0 where it
+    /// cannot be read, which [`KeepWaiting::Unread`](crate::run_delay::KeepWaiting) says.
+    pub run_delay_ns: u64,
+    /// Allocations from the heap, where they are counted.
+    pub allocations: u64,
+    /// Bytes asked of the heap, where they are counted.
+    pub allocated_bytes: u64,
+}
+
+impl Reading {
+    /// The metrics of a reading, in the order of [`Reading::values`]. The last
+    /// two are only measured under a counting allocator.
+    pub const METRICS: [Metric; 10] = [
+        Metric::Wall,
+        Metric::Cpu,
+        Metric::MinorFaults,
+        Metric::MajorFaults,
+        Metric::VoluntarySwitches,
+        Metric::InvoluntarySwitches,
+        Metric::Migrations,
+        Metric::RunDelay,
+        Metric::Allocations,
+        Metric::AllocatedBytes,
+    ];
+
+    /// The metrics that can be measured in this program.
+    pub fn metrics_here() -> &'static [Metric] {
+        if allocations_of_this_thread().is_some() {
+            &Self::METRICS
+        } else {
+            &Self::METRICS[..8]
+        }
+    }
+
+    /// The values, in the order of [`Reading::METRICS`].
+    pub fn values(&self) -> [f64; 10] {
+        [
+            self.wall_ns,
+            self.cpu_ns,
+            self.minor_faults as f64,
+            self.major_faults as f64,
+            self.voluntary_switches as f64,
+            self.involuntary_switches as f64,
+            self.migrations as f64,
+            self.run_delay_ns as f64,
+            self.allocations as f64,
+            self.allocated_bytes as f64,
+        ]
+    }
+
+    /// The elapsed time without what the thread waited for a core, in nanoseconds: the delay is
+    /// read outside of the clock, so that no more is taken out than no core was used for.
+    pub(crate) fn without_waiting_ns(&self) -> f64 {
+        let idle_ns = (self.wall_ns - self.cpu_ns).max(0.0);
+        self.wall_ns - idle_ns.min(self.run_delay_ns as f64)
+    }
+
+    /// Two readings of one thread, one after the other: everything adds up.
+    pub fn and_then(self, later: Reading) -> Reading {
+        Reading {
+            wall_ns: self.wall_ns + later.wall_ns,
+            ..self.beside(later)
+        }
+    }
+
+    /// Two readings of threads that ran at the same time: everything but the
+    /// elapsed time adds up.
+    pub(crate) fn beside(self, other: Reading) -> Reading {
+        Reading {
+            wall_ns: self.wall_ns.max(other.wall_ns),
+            cpu_ns: self.cpu_ns + other.cpu_ns,
+            minor_faults: self.minor_faults + other.minor_faults,
+            major_faults: self.major_faults + other.major_faults,
+            voluntary_switches: self.voluntary_switches + other.voluntary_switches,
+            involuntary_switches: self.involuntary_switches + other.involuntary_switches,
+            migrations: self.migrations + other.migrations,
+            run_delay_ns: self.run_delay_ns + other.run_delay_ns,
+            allocations: self.allocations + other.allocations,
+            allocated_bytes: self.allocated_bytes + other.allocated_bytes,
+        }
+    }
+}
+
+/// The instruments around a timed batch of calls, measured once per run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Gauge {
+    clock: SampleClock,
+    cpu_overhead_ns: f64,
+    /// True where callgrind counts what batches execute, and nothing else.
+    marks: bool,
+}
+
+/// A batch that has begun.
+#[derive(Clone, Copy, Debug)]
+pub struct Begun {
+    allocations: Option<Allocations>,
+    usage: ThreadUsage,
+    run_delay: RunDelay,
+    start: u64,
+}
+
+/// A batch that has ended: its reading, and when it began and ended on the
+/// clock of the samples.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended {
+    /// Everything that it shows.
+    pub reading: Reading,
+    pub(crate) start: u64,
+    pub(crate) stop: u64,
+}
+
+impl Gauge {
+    /// Instruments around this clock.
+    pub fn new(clock: SampleClock) -> Self {
+        Self::measured(clock, ThreadUsage::cpu_overhead_ns() as f64, false)
+    }
+
+    /// Instruments that were measured before, in another process of the run. They tell callgrind
+    /// where batches begin and end if it counts these.
+    pub(crate) fn measured(clock: SampleClock, cpu_overhead_ns: f64, marks: bool) -> Self {
+        Self {
+            clock,
+            cpu_overhead_ns,
+            marks,
+        }
+    }
+
+    /// Has callgrind forget what was executed before, if it counts.
+    pub(crate) fn mark_block(&self) {
+        if self.marks {
+            callgrind::forget();
+        }
+    }
+
+    /// Has callgrind write down what the last sample executed, if it counts that.
+    pub(crate) fn mark_sample(&self) {
+        if self.marks {
+            callgrind::dump();
+        }
+    }
+
+    /// The clock.
+    pub fn clock(&self) -> &SampleClock {
+        &self.clock
+    }
+
+    /// Reads everything but the clock, then the clock.
+    #[inline(always)]
+    pub fn begin(&self) -> Begun {
+        let allocations = allocations_of_this_thread();
+        let mut usage = ThreadUsage::account();
+        let run_delay = run_delay::before(usage.switches());
+        usage.read_cpu();
+        if self.marks {
+            callgrind::toggle();
+        }
+        Begun {
+            allocations,
+            usage,
+            run_delay,
+            start: self.clock.start(),
+        }
+    }
+
+    /// Reads the clock, then everything else.
+    #[inline(always)]
+    pub fn end(&self, begun: Begun) -> Ended {
+        let stop = self.clock.stop();
+        if self.marks {
+            callgrind::toggle();
+        }
+        self.read(begun, stop)
+    }
+
+    #[inline(never)]
+    fn read(&self, begun: Begun, stop: u64) -> Ended {
+        let after = ThreadUsage::after();
+        let usage = after.since(&begun.usage);
+        let run_delay_ns = begun.run_delay.since(after.switches());
+        let (allocations, bytes) = match (begun.allocations, allocations_of_this_thread()) {
+            (Some(before), Some(after)) => (after.count - before.count, after.bytes - before.bytes),
+            _ => (0, 0),
+        };
+        Ended {
+            reading: Reading {
+                wall_ns: self.clock.ns_between(begun.start, stop),
+                // What reading the CPU clock itself takes would shrink every
+                // relative change.
+                cpu_ns: (usage.cpu_ns as f64 - self.cpu_overhead_ns).max(0.0),
+                minor_faults: usage.minor_faults,
+                major_faults: usage.major_faults,
+                voluntary_switches: usage.voluntary_switches,
+                involuntary_switches: usage.involuntary_switches,
+                migrations: u64::from(usage.migrated),
+                run_delay_ns,
+                allocations,
+                allocated_bytes: bytes,
+            },
+            start: begun.start,
+            stop,
+        }
+    }
+
+    /// The reading of `batch`.
+    #[inline(always)]
+    pub fn around(&self, batch: impl FnOnce()) -> Reading {
+        let begun = self.begin();
+        batch();
+        self.end(begun).reading
+    }
+}
+
 /// The clock of the operating system that samples may be timed by. It is
 /// slewed towards the true time.
 const OS_CLOCK: libc::clockid_t = libc::CLOCK_MONOTONIC;
@@ -328,19 +562,6 @@ impl Ticks {
 /// Nanoseconds of the clock that counters are held against.
 pub(super) fn reference_ns() -> u64 {
     read_ns(REFERENCE_CLOCK)
-}
-
-/// Nanoseconds of a clock of the operating system.
-#[inline]
-pub(crate) fn read_ns(clock: libc::clockid_t) -> u64 {
-    let mut time = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    // SAFETY: the pointer is valid for writes. The call fails for unknown
-    // clocks only, and then leaves the zeros.
-    unsafe { libc::clock_gettime(clock, &mut time) };
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
 /// The virtual counter. The first barrier keeps it from being read before
@@ -463,5 +684,22 @@ mod tests {
             between_fences()
         };
         assert!(first > 0 && second > first);
+    }
+
+    #[test]
+    fn readings_one_after_the_other_add_up_and_of_threads_the_longest_time_counts() {
+        let reading = |wall_ns, cpu_ns| Reading {
+            wall_ns,
+            cpu_ns,
+            minor_faults: 1,
+            ..Reading::default()
+        };
+        let (first, second) = (reading(3.0, 2.0), reading(5.0, 4.0));
+        let both = Reading {
+            minor_faults: 2,
+            ..reading(8.0, 6.0)
+        };
+        assert_eq!(first.and_then(second), both);
+        assert_eq!(first.beside(second).wall_ns, 5.0);
     }
 }

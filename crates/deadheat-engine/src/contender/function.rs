@@ -13,7 +13,6 @@ use super::worker_session::{RunPosition, WorkerSession, leave};
 use super::workers::{FunctionOptions, Workers};
 use crate::error::EngineError;
 use crate::executable::{Executable, Variant};
-use crate::function::fill;
 use crate::function_failure::{FunctionError, FunctionFailure};
 use crate::interrupt::Interrupts;
 use crate::memory_layout::addresses_can_be_fixed;
@@ -200,7 +199,7 @@ impl Contenders for FunctionContenders<'_> {
         let prime = prime.filter(|_| !(is_first && layout.without_warm_up));
         let slots = order_of(block);
         let mut running = self.running.take().expect("entered above");
-        let (values, keep_waiting) = self.workers.block(
+        let measured = self.workers.block(
             (&mut running.team, running.relay.as_mut()),
             position,
             layout.iterations,
@@ -208,15 +207,7 @@ impl Contenders for FunctionContenders<'_> {
             &slots,
         )?;
         let metrics = &self.workers.options.metrics;
-        fill(
-            record,
-            block,
-            &values,
-            metrics,
-            layout.iterations,
-            layout.threads,
-            keep_waiting,
-        );
+        measured.record(metrics, block, layout.iterations, layout.threads, record);
         self.running = Some(running);
         Ok(())
     }

@@ -113,9 +113,9 @@ impl Workers<'_> {
             };
             let began = Instant::now();
             let order = [0, 1, 1, 0];
-            let values = self.block((team, None), position, pilot.iterations, None, &order)?;
+            let measured = self.block((team, None), position, pilot.iterations, None, &order)?;
             if index > 0 {
-                let slots = values.0.chunks_exact(metrics.len());
+                let slots = measured.values.chunks_exact(metrics.len());
                 let walls: Vec<f64> = slots.map(|slot| slot[wall.unwrap_or(0)]).collect();
                 pilot.blocks_ns.extend(<[f64; 4]>::try_from(walls));
                 let cost_ns = began.elapsed().as_nanos() as f64;

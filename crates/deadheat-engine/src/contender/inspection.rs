@@ -9,9 +9,9 @@ use super::harness::Asked;
 use super::worker_session::greeted;
 use super::workers::START_UP;
 use crate::error::EngineError;
+use crate::executable::{holds_benchmarks_of_jmh, is_jar};
 use crate::function_failure::{FunctionError, InspectionFailure};
 use crate::interrupt::Interrupts;
-use crate::jar::{holds_benchmarks_of_jmh, is_jar};
 use crate::subprocess::in_one_line;
 use crate::worker::{
     HarnessListing, Inspected, ListedBenchmark, Patience, Reply, Request, WaitError, WorkerListing,

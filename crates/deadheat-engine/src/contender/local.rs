@@ -4,9 +4,10 @@
 use deadheat_model::{Block, BlockRecord, ContenderId, Metric, Plan, Slot};
 use rand_core::Rng;
 
-use crate::counters::allocations_of_this_thread;
+use super::block::Measured;
+use crate::clock::{Gauge, Reading};
 use crate::error::EngineError;
-use crate::function::{Disagreement, FunctionBenchmark, Gauge, Reading, fill, primes, warm_up};
+use crate::function::{Disagreement, FunctionBenchmark, primes, warm_up};
 use crate::function_failure::{FunctionError, FunctionFailure};
 use crate::order::Moment;
 use crate::random::{Purpose, stream};
@@ -53,7 +54,7 @@ impl<'a> LocalContenders<'a> {
 
     /// The metrics that can be measured in this program.
     pub fn metrics_here() -> &'static [Metric] {
-        Reading::metrics(allocations_of_this_thread().is_some())
+        Reading::metrics_here()
     }
 
     fn failure(&self, moment: Moment, found: Disagreement) -> EngineError {
@@ -125,15 +126,11 @@ impl Contenders for LocalContenders<'_> {
             values.extend_from_slice(&reading.values()[..width]);
         }
         let threads = self.benchmark.threads();
-        fill(
-            record,
-            block,
-            &values,
-            self.metrics,
-            self.iterations,
-            threads,
-            beside.keep_waiting(),
-        );
+        let measured = Measured {
+            values,
+            keep_waiting: beside.keep_waiting(),
+        };
+        measured.record(self.metrics, block, self.iterations, threads, record);
         let checked = self.benchmark.check();
         checked.map_err(|found| self.failure(Moment::of(block, None), found))
     }

@@ -1,18 +1,16 @@
 //! Contenders: all that can be timed, block by block.
 
+mod block;
 #[cfg(feature = "commands")]
 mod command;
 #[cfg(feature = "commands")]
 mod command_launch;
-#[cfg(feature = "commands")]
-mod command_pilot;
 mod function;
 mod function_pilot;
 #[cfg(feature = "commands")]
 mod harness;
 #[cfg(feature = "commands")]
 mod inspection;
-mod instruments;
 mod local;
 #[cfg(feature = "commands")]
 mod printed_value;

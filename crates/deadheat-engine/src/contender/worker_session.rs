@@ -1,4 +1,5 @@
-//! A process of a replicate: where in the run it works, and what its answers hold.
+//! A process of a replicate: where in the run it works, how its samples are laid out, and what its
+//! failure is called.
 
 use deadheat_model::{Metric, column_name};
 
@@ -9,9 +10,6 @@ use crate::function_failure::{FunctionError, FunctionFailure};
 #[cfg(feature = "commands")]
 use crate::launch_folder::LaunchFolder;
 use crate::order::Moment;
-use crate::run_delay::KeepWaiting;
-#[cfg(feature = "commands")]
-use crate::valgrind::instructions_of_samples;
 use crate::worker::{Baton, PROTOCOL, Problem, Relay, Reply, WorkerProcess};
 
 /// The metrics of a worker that says hello in this version of the protocol.
@@ -50,9 +48,9 @@ pub(super) struct WorkerSession {
     /// Bytes by which it is to move its stack.
     pub(super) stack_bytes: usize,
     /// Where the metrics of the run stand among those of its samples.
-    columns: Vec<usize>,
+    pub(super) columns: Vec<usize>,
     /// The metrics of its samples.
-    measured: Vec<Metric>,
+    pub(super) measured: Vec<Metric>,
     /// True if every block of it has an input of its own.
     pub(super) renews_input: bool,
     /// The seed of the input that a warm-up has left ready for the first block,
@@ -107,48 +105,6 @@ impl WorkerSession {
         self.columns = wanted.iter().map(place).collect::<Result<_, _>>()?;
         self.measured = measured.to_vec();
         Ok(())
-    }
-
-    /// The metrics of the run, of so many samples, if that is what it answers, and the reason, if
-    /// any, to count the time they waited for a core.
-    pub(super) fn samples(
-        &self,
-        reply: &Reply,
-        turns: usize,
-    ) -> Result<(Vec<f64>, Option<KeepWaiting>), FunctionError> {
-        let wrong = |said: String| Err(FunctionError::Protocol(said));
-        let Reply::Block {
-            values,
-            keep_waiting,
-        } = reply
-        else {
-            return wrong(format!(
-                "it answers {} when asked for a block",
-                reply.said()
-            ));
-        };
-        let width = self.measured.len();
-        if values.len() != turns * width {
-            return wrong(format!(
-                "it answers with {} values for {turns} samples of {width} metrics each",
-                values.len()
-            ));
-        }
-        if let Some(at) = values.iter().position(|v| !v.is_finite() || *v < 0.0) {
-            return wrong(format!(
-                "{} of sample {} of a block is {}; values must be finite and not negative",
-                column_name(&self.measured[at % width]),
-                at / width + 1,
-                values[at]
-            ));
-        }
-        #[cfg(feature = "commands")]
-        if let Some(folder) = &self.counts {
-            return Ok((instructions_of_samples(folder, turns)?, None));
-        }
-        let samples = values.chunks_exact(width);
-        let of_the_run = samples.flat_map(|sample| self.columns.iter().map(|at| sample[*at]));
-        Ok((of_the_run.collect(), *keep_waiting))
     }
 
     /// An answer to something else.

@@ -1,37 +1,36 @@
-//! Worker processes: their start, and the way from their answers to values.
+//! Worker processes: their start, the instruments that those of a race share, and waiting for their
+//! answers.
 
+use std::cell::{OnceCell, RefCell};
 use std::time::{Duration, Instant};
 
 use deadheat_model::{Metric, Pinning};
 use nix::unistd::Pid;
 use rand_core::Rng;
 
-use super::instruments::Instruments;
 use super::process_layout::{ProcessLayout, ProcessSlot, Programs};
 use super::started_ahead::{StartedAhead, Startup};
 use super::worker_session::{RunPosition, WorkerSession, cause_of, leave};
 use crate::affinity::{AffinityError, Cores, move_process, pin_this_thread};
-#[cfg(feature = "commands")]
-use crate::clock::SampleClock;
+use crate::clock::{ClockCheck, ClockChoice, SampleClock};
+use crate::counters::ThreadUsage;
 use crate::error::EngineError;
 use crate::executable::Variant;
-use crate::function::primes;
 #[cfg(feature = "commands")]
 use crate::function_failure::FunctionError;
 use crate::interrupt::Interrupts;
 #[cfg(feature = "commands")]
 use crate::launch_folder::LaunchFolder;
+use crate::memory_layout::PageDraws;
 use crate::memory_layout::{MOST_PATH_PADDING, PathPadding};
 use crate::order::Moment;
 use crate::placement::LinkProgram;
-use crate::program_pages::PageDraws;
 use crate::random::{Purpose, below, stream};
-use crate::run_delay::KeepWaiting;
 #[cfg(feature = "commands")]
 use crate::valgrind::Valgrind;
 use crate::worker::{
-    Baton, BlockRequest, Patience, PrepareRequest, Problem, Relay, Reply, Request, SEEDS,
-    WaitError, WorkerProcess, WorkerProgram, WorkerStart, await_all,
+    Baton, Patience, PrepareRequest, Problem, Relay, Reply, Request, SEEDS, WaitError,
+    WorkerProcess, WorkerProgram, WorkerStart, await_all,
 };
 
 /// Bytes of the environment that a replicate may be padded with: the stack
@@ -54,11 +53,6 @@ const TAKING_TURNS: Duration = Duration::from_micros(200);
 #[cfg(feature = "commands")]
 const COUNTED: Duration = Duration::from_millis(2);
 
-/// Where processes take turns, what is not recorded has so many times fewer
-/// calls: it is there to find the input and the way back into the caches. Of a
-/// few long calls nothing is thrown away: the first finds things cold, on either
-/// side alike, and half of the time would go into it.
-const PRIMES_SHORTER: u64 = 10;
 /// Samples that a pilot or a warm-up takes at most, where workers take no notes
 /// by which they are seen to go on.
 const WITHOUT_NOTES: u32 = 10;
@@ -444,7 +438,7 @@ impl<'a> Workers<'a> {
         Ok(replies.remove(0))
     }
 
-    fn patience(&self, samples: u32) -> Patience {
+    pub(super) fn patience(&self, samples: u32) -> Patience {
         Patience {
             each: self.options.timeout,
             samples,
@@ -453,7 +447,7 @@ impl<'a> Workers<'a> {
     }
 
     /// Waits for an answer of each process.
-    fn await_replies(
+    pub(super) fn await_replies(
         &self,
         team: &mut [WorkerSession],
         relay: Option<&mut Relay>,
@@ -477,78 +471,94 @@ impl<'a> Workers<'a> {
         }
         Ok(replies.into_iter().flatten().collect())
     }
+}
 
-    /// Runs a block in which the contenders run in this order, and gives back
-    /// the values of all slots, one slot after the other, and the reason, if any, to count the time
-    /// they waited for a core.
-    pub(super) fn block(
-        &self,
-        (team, mut relay): (&mut [WorkerSession], Option<&mut Relay>),
-        position: RunPosition<'_>,
-        iterations: u64,
-        prime: Option<usize>,
-        slots: &[usize],
-    ) -> Result<(Vec<f64>, Option<KeepWaiting>), EngineError> {
-        let layout = position.layout;
-        let renewed = team.iter().any(|session| session.renews_input);
-        let unrecorded_iterations = if layout.takes_turns() {
-            iterations / PRIMES_SHORTER
+/// The part by which the clock of the samples may stray from the system's.
+const CLOCKS_APART: f64 = 0.01;
+
+/// The clock of a race and the overhead of its accounts, handed to every worker.
+#[derive(Debug)]
+pub(super) struct Instruments {
+    /// Until the clock is chosen.
+    choice: RefCell<Option<ClockChoice>>,
+    chosen: OnceCell<Chosen>,
+    /// Nanoseconds that reading the CPU clock shows of itself.
+    pub(super) cpu_overhead_ns: f64,
+}
+
+#[derive(Debug)]
+struct Chosen {
+    clock: SampleClock,
+    /// The reason why the counter of the processor does not serve as clock.
+    fallback: Option<String>,
+    check: ClockCheck,
+}
+
+impl Instruments {
+    /// Begins to choose the clock.
+    pub(super) fn new() -> Self {
+        Self {
+            choice: RefCell::new(Some(ClockChoice::begin())),
+            chosen: OnceCell::new(),
+            cpu_overhead_ns: ThreadUsage::cpu_overhead_ns() as f64,
+        }
+    }
+
+    /// The clock for the workers of a pilot. The first of them starts before the clock is chosen,
+    /// and the time it takes is time to measure it by.
+    pub(super) fn clock_of_pilot(&self) -> SampleClock {
+        let provisional = self
+            .choice
+            .borrow_mut()
+            .as_mut()
+            .map(ClockChoice::provisional);
+        provisional.unwrap_or_else(|| *self.clock())
+    }
+
+    /// The clock of all samples that are recorded. Chosen when it is first asked for.
+    pub(super) fn clock(&self) -> &SampleClock {
+        &self.chosen().clock
+    }
+
+    /// The reason why the counter of the processor is not the clock, in plain words.
+    pub(super) fn fallback(&self) -> Option<&str> {
+        self.chosen().fallback.as_deref()
+    }
+
+    /// Returns whether the clock of the samples still keeps the pace of the system's.
+    pub(super) fn check_clock(&self) -> Result<(), EngineError> {
+        let apart = self.chosen().check.disagreement();
+        if apart > CLOCKS_APART {
+            Err(EngineError::Clock(apart))
         } else {
-            iterations
-        };
-        let seed = self.input_seed(position.place);
-        let mut known = true;
-        for session in team.iter_mut() {
-            // What is ready is ready for one block.
-            known &= session.ready.take() == Some(seed);
+            Ok(())
         }
-        let mut order: Vec<usize> = if known || unrecorded_iterations == 0 {
-            Vec::new()
-        } else {
-            primes(renewed, prime, slots).collect()
-        };
-        let unrecorded = order.len();
-        order.extend_from_slice(slots);
-        if let Some(relay) = &mut relay {
-            relay.begin(
-                order
-                    .iter()
-                    .map(|contender| layout.process_slot_of(*contender)),
-            );
-        }
-        for session in team.iter_mut() {
-            session.worker.ask(&Request::Block(BlockRequest {
-                seed,
-                iterations,
-                turns: layout.turns_of(session.process_slot, &order),
-                unrecorded,
-                unrecorded_iterations,
-            }));
-        }
-        // The input, and everybody's turns.
-        let samples = order.len() as u32 + 1;
-        let replies = self.await_replies(team, relay, position, self.patience(samples))?;
-        let mut taken = Vec::new();
-        let mut keep_waiting = None;
-        for (session, reply) in team.iter_mut().zip(replies) {
-            let own = |slot: &&usize| layout.process_slot_of(**slot) == session.process_slot;
-            let turns = slots.iter().filter(own).count();
-            let (values, keep) = session
-                .samples(&reply, turns)
-                .map_err(|cause| session.failure(position, None, cause))?;
-            keep_waiting = keep_waiting.or(keep);
-            taken.push(values.into_iter());
-        }
-        let width = self.options.metrics.len();
-        let mut values = Vec::with_capacity(slots.len() * width);
-        for slot in slots {
-            let process_slot = layout.process_slot_of(*slot);
-            let at = team
-                .iter()
-                .position(|session| session.process_slot == process_slot);
-            let at = at.expect("every process slot is taken");
-            values.extend(taken[at].by_ref().take(width));
-        }
-        Ok((values, keep_waiting))
+    }
+
+    fn chosen(&self) -> &Chosen {
+        self.chosen.get_or_init(|| {
+            let choice = self.choice.take().unwrap_or_else(ClockChoice::begin);
+            let (clock, fallback) = choice.finish();
+            Chosen {
+                check: ClockCheck::start(&clock),
+                clock,
+                fallback,
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clock_of_a_pilot_is_provisional_until_another_is_asked_for() {
+        let instruments = Instruments::new();
+        let provisional = instruments.clock_of_pilot();
+        let chosen = *instruments.clock();
+        assert_eq!(provisional.source(), chosen.source());
+        assert_eq!(instruments.clock_of_pilot(), chosen);
+        assert!(instruments.check_clock().is_ok());
     }
 }

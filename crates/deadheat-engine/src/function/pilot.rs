@@ -3,8 +3,8 @@
 
 use std::time::Instant;
 
-use super::benchmark::FunctionBenchmark;
-use super::gauge::Gauge;
+use super::FunctionBenchmark;
+use crate::clock::Gauge;
 
 /// A sample lasts at least so many ticks of its clock.
 const MIN_TICKS: f64 = 1_000.0;
@@ -259,8 +259,8 @@ mod tests {
     use rand_xoshiro::Xoshiro256PlusPlus;
 
     use super::*;
-    use crate::clock::SampleClock;
-    use crate::function::{ByReference, Disagreement, Reading};
+    use crate::clock::{Reading, SampleClock};
+    use crate::function::{ByReference, Disagreement};
     use crate::random::{Purpose, stream};
 
     /// Calls that take exactly this long.

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 
-use super::baton::{Closed, Relay};
-use super::process::WorkerProcess;
+use super::WorkerProcess;
+use super::pipes::{Closed, Relay};
 use super::protocol::{Problem, Reply};
 use crate::function_failure::FunctionError;
 use crate::interrupt::Interrupts;

@@ -1,14 +1,13 @@
-//! The pipes of a worker, one of which carries notes of the contender it calls,
-//! and the end it comes to without them.
+//! The pipes of a worker, one of which carries notes of the contender it calls, and the end it comes
+//! to without them; and the pipes of the baton, by which processes of several builds take turns on
+//! one core.
 #![allow(unsafe_code)]
 
-use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Read, Write};
-use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::io::{BufRead, BufReader, ErrorKind, PipeReader, PipeWriter, Read, Write, pipe};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::baton::{Baton, set_nonblocking};
 use super::protocol::{Reply, Request};
-use crate::function::{Disagreement, FunctionBenchmark, Gauge, Reading};
 
 /// The variable that makes a program a worker: the numbers of its pipes.
 pub(super) const VARIABLE: &str = "DEADHEAT_WORKER";
@@ -65,74 +64,8 @@ impl WorkerPipes {
     }
 }
 
-/// Stands for everything that is no contender: making and dropping inputs.
-const NOBODY: u8 = 0;
-
-/// A benchmark as its coordinator calls it: all its contenders, or one alone as
-/// number 0. It notes who is called before every sample.
-///
-/// Notes go through a pipe nobody waits at: a byte wakes no other process,
-/// which would cost more than it tells. When the pipe is full, notes are lost.
-pub(super) struct Traced<'a> {
-    pub(super) benchmark: &'a mut dyn FunctionBenchmark,
-    /// The place of the only contender wanted.
-    pub(super) only: Option<usize>,
-    pub(super) notes: &'a PipeWriter,
-}
-
-impl Traced<'_> {
-    fn note(&self, who: u8) {
-        let mut notes = self.notes;
-        // Whoever reads them may be gone; the other pipes will tell.
-        let _ = notes.write(&[who]);
-    }
-
-    /// Notes that nobody is called any more: another process goes on.
-    pub(super) fn idle(&self) {
-        self.note(NOBODY);
-    }
-}
-
-impl FunctionBenchmark for Traced<'_> {
-    fn contenders(&self) -> usize {
-        self.only.map_or_else(|| self.benchmark.contenders(), |_| 1)
-    }
-
-    fn threads(&self) -> u32 {
-        self.benchmark.threads()
-    }
-
-    fn most_iterations(&self) -> u64 {
-        self.benchmark.most_iterations()
-    }
-
-    fn renews_input(&self) -> bool {
-        self.benchmark.renews_input()
-    }
-
-    fn prepare(&mut self, seed: u64) {
-        self.note(NOBODY);
-        self.benchmark.prepare(seed);
-    }
-
-    fn sample(&mut self, contender: usize, iterations: u64, gauge: &Gauge) -> Reading {
-        self.note(u8::try_from(contender + 1).unwrap_or(NOBODY));
-        let contender = self.only.unwrap_or(contender);
-        self.benchmark.sample(contender, iterations, gauge)
-    }
-
-    /// Of one alone only what it says about itself: nobody else was called.
-    fn check(&self) -> Result<(), Disagreement> {
-        self.note(NOBODY);
-        match (self.benchmark.check(), self.only) {
-            (Err(Disagreement::WithItself { .. }), Some(_)) => {
-                Err(Disagreement::WithItself { contender: 0 })
-            }
-            (Err(Disagreement::WithBaseline { .. }), Some(_)) => Ok(()),
-            (checked, _) => checked,
-        }
-    }
-}
+/// Stands in notes for everything that is no contender: making and dropping inputs.
+pub(super) const NOBODY: u8 = 0;
 
 /// The coordinator's end of the notes.
 #[derive(Debug)]
@@ -261,77 +194,230 @@ fn kill_group_of(worker: libc::pid_t) {
     }
 }
 
+/// The byte that is handed over. Nobody looks at it.
+const BATON: u8 = b'|';
+
+/// One process's ends of the two pipes that the baton goes through.
+#[derive(Debug)]
+pub(crate) struct Baton {
+    pub(super) incoming: PipeReader,
+    pub(super) outgoing: PipeWriter,
+}
+
+/// The other process is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct PeerGone;
+
+impl Baton {
+    /// The ends of two processes.
+    pub(crate) fn pair() -> std::io::Result<[Baton; 2]> {
+        let (to_first, from_second) = pipe()?;
+        let (to_second, from_first) = pipe()?;
+        let first = Baton {
+            incoming: to_first,
+            outgoing: from_first,
+        };
+        let second = Baton {
+            incoming: to_second,
+            outgoing: from_second,
+        };
+        Ok([first, second])
+    }
+
+    /// Waits until the other process hands over.
+    pub(super) fn take(&mut self) -> Result<(), PeerGone> {
+        let mut byte = [0];
+        loop {
+            match self.incoming.read(&mut byte) {
+                Ok(1) => break,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                _ => return Err(PeerGone),
+            }
+        }
+        // Who has just written is awake and has yet to go to sleep. Were it to
+        // do so in the middle of the sample, that would count as a pre-emption.
+        std::thread::yield_now();
+        Ok(())
+    }
+
+    /// Hands over.
+    pub(super) fn pass(&mut self) -> Result<(), PeerGone> {
+        self.outgoing.write_all(&[BATON]).map_err(|_| PeerGone)
+    }
+}
+
+/// deadheat's ends of the batons of several processes.
+#[derive(Debug)]
+pub(crate) struct Relay {
+    ends: Vec<End>,
+    /// The turns of the block by process, those in a row as one.
+    turns: Vec<usize>,
+    /// The turn that is taken.
+    at: usize,
+    /// Processes that have yet to say that their input is there.
+    unready: Vec<usize>,
+}
+
+#[derive(Debug)]
+struct End {
+    to: PipeWriter,
+    from: PipeReader,
+}
+
+/// This process has closed its ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Closed(pub(super) usize);
+
+impl Relay {
+    /// The relay between so many processes, and their ends.
+    pub(crate) fn between(processes: usize) -> std::io::Result<(Self, Vec<Baton>)> {
+        let mut ends = Vec::with_capacity(processes);
+        let mut batons = Vec::with_capacity(processes);
+        for _ in 0..processes {
+            let (incoming, to) = pipe()?;
+            let (from, outgoing) = pipe()?;
+            set_nonblocking(&from)?;
+            ends.push(End { to, from });
+            batons.push(Baton { incoming, outgoing });
+        }
+        let relay = Self {
+            ends,
+            turns: Vec::new(),
+            at: 0,
+            unready: Vec::new(),
+        };
+        Ok((relay, batons))
+    }
+
+    /// Expects a block in which the processes have turns in this order.
+    pub(crate) fn begin(&mut self, turns: impl IntoIterator<Item = usize>) {
+        self.turns = turns.into_iter().collect();
+        self.turns.dedup();
+        self.at = 0;
+        let first = self.turns.first().copied();
+        self.unready = (0..self.ends.len())
+            .filter(|process| Some(*process) != first)
+            .collect();
+    }
+
+    /// Passes on what has been handed over.
+    pub(super) fn advance(&mut self) -> Result<(), Closed> {
+        while !self.unready.is_empty() {
+            let mut late = Vec::new();
+            for process in std::mem::take(&mut self.unready) {
+                if !self.is_handed_over(process)? {
+                    late.push(process);
+                }
+            }
+            if !late.is_empty() {
+                self.unready = late;
+                return Ok(());
+            }
+            self.hand_over()?;
+        }
+        while let Some(process) = self.turns.get(self.at).copied() {
+            if !self.is_handed_over(process)? {
+                return Ok(());
+            }
+            self.at += 1;
+            self.hand_over()?;
+        }
+        Ok(())
+    }
+
+    /// To whose turn it is, or, when all are over, to all who wait for that.
+    fn hand_over(&mut self) -> Result<(), Closed> {
+        let last = self.turns.last().copied();
+        let whom = match self.turns.get(self.at) {
+            Some(next) => vec![*next],
+            None => (0..self.ends.len())
+                .filter(|process| Some(*process) != last)
+                .collect(),
+        };
+        for process in whom {
+            let to = &mut self.ends[process].to;
+            to.write_all(&[BATON]).map_err(|_| Closed(process))?;
+        }
+        Ok(())
+    }
+
+    fn is_handed_over(&mut self, process: usize) -> Result<bool, Closed> {
+        let mut byte = [0];
+        loop {
+            match self.ends[process].from.read(&mut byte) {
+                Ok(1) => return Ok(true),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                _ => return Err(Closed(process)),
+            }
+        }
+    }
+
+    /// Where the baton is waited for.
+    pub(super) fn awaited(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        let taken = self.turns.get(self.at);
+        let taken = taken.filter(|_| self.unready.is_empty());
+        let whom = self.unready.iter().chain(taken);
+        whom.map(|process| self.ends[*process].from.as_fd())
+    }
+}
+
+/// Lets reading or writing fail where it would wait.
+pub(super) fn set_nonblocking(end: &impl AsRawFd) -> std::io::Result<()> {
+    // SAFETY: plain system call on a descriptor that is open.
+    match unsafe { libc::fcntl(end.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) } {
+        0 => Ok(()),
+        _ => Err(std::io::Error::last_os_error()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::SampleClock;
-    use crate::function::ByReference;
-    use std::cell::Cell;
-    use std::rc::Rc;
 
-    fn traced<'a>(benchmark: &'a mut dyn FunctionBenchmark, notes: &'a PipeWriter) -> Traced<'a> {
-        Traced {
-            benchmark,
-            only: None,
-            notes,
+    #[test]
+    fn what_one_hands_over_the_other_takes() {
+        let [mut one, mut other] = Baton::pair().unwrap();
+        one.pass().unwrap();
+        assert_eq!(other.take(), Ok(()));
+        other.pass().unwrap();
+        assert_eq!(one.take(), Ok(()));
+    }
+
+    #[test]
+    fn nobody_waits_for_a_process_that_is_gone() {
+        let [mut one, other] = Baton::pair().unwrap();
+        drop(other);
+        assert_eq!(one.take(), Err(PeerGone));
+        assert_eq!(one.pass(), Err(PeerGone));
+    }
+
+    #[test]
+    fn the_baton_goes_to_whose_turn_it_is_and_at_last_to_all() {
+        let (mut relay, mut batons) = Relay::between(3).unwrap();
+        relay.begin([1, 1, 0, 2]);
+        assert_eq!(relay.awaited().count(), 2, "everyone but the first");
+        batons[0].pass().unwrap();
+        relay.advance().unwrap();
+        assert_eq!(relay.awaited().count(), 1);
+        batons[2].pass().unwrap();
+        relay.advance().unwrap();
+        for process in [1, 0, 2] {
+            batons[process].take().unwrap();
+            batons[process].pass().unwrap();
+            relay.advance().unwrap();
+        }
+        assert_eq!(relay.awaited().count(), 0, "the block is over");
+        for process in [0, 1] {
+            batons[process].take().unwrap();
         }
     }
 
     #[test]
-    fn the_last_contender_called_is_known_until_something_else_happens() {
-        let (read, write) = std::io::pipe().unwrap();
-        set_nonblocking(&write).unwrap();
-        let mut trace = Trace::new(read).unwrap();
-        assert!(!trace.moved_on());
-        let mut functions = ByReference::new(|seed| seed);
-        functions.add(|seed| *seed);
-        functions.add(|seed| *seed);
-        let gauge = Gauge::new(SampleClock::os());
-        let mut traced = traced(&mut functions, &write);
-        traced.prepare(1);
-        assert!(trace.moved_on() && trace.contender().is_none());
-        traced.sample(0, 1, &gauge);
-        traced.sample(1, 1, &gauge);
-        assert_eq!(trace.contender(), Some(1));
-        assert_eq!(trace.contender(), Some(1), "asking changes nothing");
-        traced.check().unwrap();
-        assert_eq!(trace.contender(), None);
-    }
-
-    #[test]
-    fn a_full_pipe_holds_nobody_up() {
-        let (_read, write) = std::io::pipe().unwrap();
-        set_nonblocking(&write).unwrap();
-        let mut functions = ByReference::new(|seed| seed);
-        functions.add(|seed| *seed);
-        let mut traced = traced(&mut functions, &write);
-        for seed in 0..100_000 {
-            traced.prepare(seed);
-        }
-    }
-
-    #[test]
-    fn only_the_contender_that_was_asked_for_is_called() {
-        let calls = Rc::new(Cell::new([0, 0]));
-        let count = |place: usize| {
-            let calls = Rc::clone(&calls);
-            move |_: &u64| {
-                let mut counts = calls.get();
-                counts[place] += 1;
-                calls.set(counts);
-            }
-        };
-        let mut functions = ByReference::new(|seed| seed);
-        functions.add(count(0));
-        functions.add(count(1));
-        let (_read, write) = std::io::pipe().unwrap();
-        let mut alone = Traced {
-            only: Some(1),
-            ..traced(&mut functions, &write)
-        };
-        alone.prepare(1);
-        alone.sample(0, 3, &Gauge::new(SampleClock::os()));
-        assert_eq!((alone.contenders(), calls.get()), (1, [0, 3]));
-        assert_eq!(alone.check(), Ok(()));
+    fn who_closes_its_ends_is_known() {
+        let (mut relay, mut batons) = Relay::between(3).unwrap();
+        relay.begin([0, 1, 2]);
+        batons.pop();
+        assert_eq!(relay.advance(), Err(Closed(2)));
     }
 }

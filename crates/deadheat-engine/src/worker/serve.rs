@@ -5,17 +5,14 @@ use std::io::{PipeWriter, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
 use std::sync::Mutex;
 
-use deadheat_model::Metric;
 use rand_core::Rng;
 
-use super::baton::{Baton, PeerGone};
-use super::pipes::{Traced, WorkerPipes};
+use super::pipes::{Baton, NOBODY, PeerGone, WorkerPipes};
 use super::protocol::{
     BlockRequest, ListedBenchmark, PROTOCOL, PrepareRequest, Problem, Reply, Request,
 };
-use crate::clock::SampleClock;
-use crate::counters::allocations_of_this_thread;
-use crate::function::{Disagreement, FunctionBenchmark, Gauge, Reading, pilot, warm_up};
+use crate::clock::{Gauge, Reading, SampleClock};
+use crate::function::{Disagreement, FunctionBenchmark, pilot, warm_up};
 use crate::memory_layout::{hold_heap, with_stack_offset};
 use crate::random::{Purpose, stream};
 use crate::run_delay::Beside;
@@ -66,11 +63,6 @@ pub struct WantedBenchmark {
     _held: Vec<u8>,
 }
 
-/// The metrics of every sample of this process.
-fn metrics_here() -> &'static [Metric] {
-    Reading::metrics(allocations_of_this_thread().is_some())
-}
-
 impl WorkerPipes {
     /// Says hello, and returns what the coordinator wants; `None` when it wants nothing and the
     /// process may end.
@@ -79,7 +71,7 @@ impl WorkerPipes {
         self.send(&Reply::Hello {
             protocol: PROTOCOL,
             worker: concat!("deadheat ", env!("CARGO_PKG_VERSION")).to_owned(),
-            metrics: metrics_here().to_vec(),
+            metrics: Reading::metrics_here().to_vec(),
         })?;
         self.asked()
     }
@@ -131,9 +123,8 @@ impl WantedBenchmark {
             Worker {
                 benchmark,
                 only,
-                gauge: Gauge::with_overhead(clock, self.prepare.cpu_overhead_ns)
-                    .marking(self.prepare.callgrind),
-                width: metrics_here().len(),
+                gauge: Gauge::measured(clock, self.prepare.cpu_overhead_ns, self.prepare.callgrind),
+                width: Reading::metrics_here().len(),
                 baton: self.pipes.baton.take(),
                 ready: None,
                 beside: None,
@@ -176,6 +167,72 @@ fn failed(problem: Problem) -> Reply {
     Reply::Failed {
         contender: None,
         problem,
+    }
+}
+
+/// A benchmark as its coordinator calls it: all its contenders, or one alone as
+/// number 0. It notes who is called before every sample.
+///
+/// Notes go through a pipe nobody waits at: a byte wakes no other process,
+/// which would cost more than it tells. When the pipe is full, notes are lost.
+struct Traced<'a> {
+    benchmark: &'a mut dyn FunctionBenchmark,
+    /// The place of the only contender wanted.
+    only: Option<usize>,
+    notes: &'a PipeWriter,
+}
+
+impl Traced<'_> {
+    fn note(&self, who: u8) {
+        let mut notes = self.notes;
+        // Whoever reads them may be gone; the other pipes will tell.
+        let _ = notes.write(&[who]);
+    }
+
+    /// Notes that nobody is called any more: another process goes on.
+    fn idle(&self) {
+        self.note(NOBODY);
+    }
+}
+
+impl FunctionBenchmark for Traced<'_> {
+    fn contenders(&self) -> usize {
+        self.only.map_or_else(|| self.benchmark.contenders(), |_| 1)
+    }
+
+    fn threads(&self) -> u32 {
+        self.benchmark.threads()
+    }
+
+    fn most_iterations(&self) -> u64 {
+        self.benchmark.most_iterations()
+    }
+
+    fn renews_input(&self) -> bool {
+        self.benchmark.renews_input()
+    }
+
+    fn prepare(&mut self, seed: u64) {
+        self.note(NOBODY);
+        self.benchmark.prepare(seed);
+    }
+
+    fn sample(&mut self, contender: usize, iterations: u64, gauge: &Gauge) -> Reading {
+        self.note(u8::try_from(contender + 1).unwrap_or(NOBODY));
+        let contender = self.only.unwrap_or(contender);
+        self.benchmark.sample(contender, iterations, gauge)
+    }
+
+    /// Of one alone only what it says about itself: nobody else was called.
+    fn check(&self) -> Result<(), Disagreement> {
+        self.note(NOBODY);
+        match (self.benchmark.check(), self.only) {
+            (Err(Disagreement::WithItself { .. }), Some(_)) => {
+                Err(Disagreement::WithItself { contender: 0 })
+            }
+            (Err(Disagreement::WithBaseline { .. }), Some(_)) => Ok(()),
+            (checked, _) => checked,
+        }
     }
 }
 
@@ -381,8 +438,11 @@ fn text_of(panic: &(dyn Any + Send)) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::worker::baton::{Relay, set_nonblocking};
+    use crate::function::ByReference;
+    use crate::worker::pipes::{Relay, Trace, set_nonblocking};
     use proptest::prelude::*;
+    use std::cell::Cell;
+    use std::rc::Rc;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::sync::mpsc::channel;
@@ -542,5 +602,71 @@ mod tests {
         let (values, calls) = taken(&order, 0, vec![Some(one), Some(alone)]);
         assert_eq!(values, [Err(PeerGone), Err(PeerGone)]);
         assert_eq!(calls, []);
+    }
+
+    fn traced<'a>(benchmark: &'a mut dyn FunctionBenchmark, notes: &'a PipeWriter) -> Traced<'a> {
+        Traced {
+            benchmark,
+            only: None,
+            notes,
+        }
+    }
+
+    #[test]
+    fn the_last_contender_called_is_known_until_something_else_happens() {
+        let (read, write) = std::io::pipe().unwrap();
+        set_nonblocking(&write).unwrap();
+        let mut trace = Trace::new(read).unwrap();
+        assert!(!trace.moved_on());
+        let mut functions = ByReference::new(|seed| seed);
+        functions.add(|seed| *seed);
+        functions.add(|seed| *seed);
+        let gauge = Gauge::new(SampleClock::os());
+        let mut traced = traced(&mut functions, &write);
+        traced.prepare(1);
+        assert!(trace.moved_on() && trace.contender().is_none());
+        traced.sample(0, 1, &gauge);
+        traced.sample(1, 1, &gauge);
+        assert_eq!(trace.contender(), Some(1));
+        assert_eq!(trace.contender(), Some(1), "asking changes nothing");
+        traced.check().unwrap();
+        assert_eq!(trace.contender(), None);
+    }
+
+    #[test]
+    fn a_full_pipe_holds_nobody_up() {
+        let (_read, write) = std::io::pipe().unwrap();
+        set_nonblocking(&write).unwrap();
+        let mut functions = ByReference::new(|seed| seed);
+        functions.add(|seed| *seed);
+        let mut traced = traced(&mut functions, &write);
+        for seed in 0..100_000 {
+            traced.prepare(seed);
+        }
+    }
+
+    #[test]
+    fn only_the_contender_that_was_asked_for_is_called() {
+        let calls = Rc::new(Cell::new([0, 0]));
+        let count = |place: usize| {
+            let calls = Rc::clone(&calls);
+            move |_: &u64| {
+                let mut counts = calls.get();
+                counts[place] += 1;
+                calls.set(counts);
+            }
+        };
+        let mut functions = ByReference::new(|seed| seed);
+        functions.add(count(0));
+        functions.add(count(1));
+        let (_read, write) = std::io::pipe().unwrap();
+        let mut alone = Traced {
+            only: Some(1),
+            ..traced(&mut functions, &write)
+        };
+        alone.prepare(1);
+        alone.sample(0, 3, &Gauge::new(SampleClock::os()));
+        assert_eq!((alone.contenders(), calls.get()), (1, [0, 3]));
+        assert_eq!(alone.check(), Ok(()));
     }
 }

@@ -11,18 +11,20 @@ use crate::subprocess::Captured;
 /// A harness, as far as races need to know it: whether a program is of it, what a launch is told,
 /// and what the launch yields. Everything else is common to all of them.
 pub(crate) trait HarnessAdapter: Sync {
-    /// The harness that this is about.
-    fn harness(&self) -> Harness;
-
     /// Arguments that make a program of this harness say what it is, and do nothing else; none
     /// where the program need not be asked, as it is of another kind.
     fn question(&self, _program: &Program) -> &'static [&'static str] {
         &["--help"]
     }
 
-    /// Returns whether a program that answers the question so, on its standard output and error,
-    /// is of this harness.
-    fn recognises(&self, answer: &str) -> bool;
+    /// The words that all stand in the answer to the question, on standard output or error, of a
+    /// program of this harness and of no other.
+    fn marks(&self) -> &'static [&'static str];
+
+    /// Returns whether a program that answers the question so is of this harness.
+    fn recognises(&self, answer: &str) -> bool {
+        self.marks().iter().all(|mark| answer.contains(mark))
+    }
 
     /// The words that start a file which the system cannot start by itself, in front of its path;
     /// none for an executable.
@@ -238,6 +240,21 @@ pub(crate) fn value_of<'a>(arguments: &'a [String], option: &str) -> Option<&'a 
         }
     }
     found
+}
+
+/// The number behind an option, which is at least so much; otherwise there is this problem. `None`
+/// where the option is not given.
+pub(crate) fn number_of(
+    arguments: &[String],
+    option: &'static str,
+    least: u32,
+    problem: &str,
+) -> Result<Option<u32>, ArgumentError> {
+    match value_of(arguments, option).map(str::parse) {
+        None => Ok(None),
+        Some(Ok(number)) if number >= least => Ok(Some(number)),
+        Some(_) => Err(ArgumentError::new(option, problem)),
+    }
 }
 
 /// The yield of a launch that ended well.

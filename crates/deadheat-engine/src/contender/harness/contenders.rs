@@ -6,17 +6,17 @@ use deadheat_model::{
 };
 
 use super::adapter::Repetition;
-use super::adapters::adapter;
+use super::adapter_of;
 use super::launch::{HarnessOptions, Launch, Launcher, failure, problem_of};
 use super::pilot::{HarnessPilot, HarnessSide, IterationSupport, Piloting};
 use crate::command_failure::HarnessError;
 use crate::error::EngineError;
 use crate::executable::Variant;
 use crate::interrupt::Interrupts;
+use crate::memory_layout::PageDraws;
 use crate::memory_layout::{MOST_PATH_PADDING, PathPadding};
 use crate::order::Moment;
 use crate::placement::{Placements, StartsFrom};
-use crate::program_pages::PageDraws;
 use crate::random::{Purpose, below};
 use crate::session::Contenders;
 
@@ -68,9 +68,9 @@ impl<'a> HarnessContenders<'a> {
     /// Finds the cores; starts nothing yet.
     pub fn new(options: HarnessOptions, interrupts: &'a Interrupts) -> Result<Self, EngineError> {
         let mut harnesses = options.harnesses.iter();
-        let told = harnesses.all(|harness| adapter(*harness).tells_cpu_time());
+        let told = harnesses.all(|harness| adapter_of(*harness).tells_cpu_time());
         let mut harnesses = options.harnesses.iter();
-        let pinned = harnesses.all(|harness| adapter(*harness).may_be_pinned());
+        let pinned = harnesses.all(|harness| adapter_of(*harness).may_be_pinned());
         let mut options = options;
         if !pinned {
             options.pinning = Pinning::Inherit;
@@ -270,7 +270,7 @@ impl Entered {
         let (name, calls) = &self.contenders[contender];
         Launch {
             position: (&self.name, name, moment),
-            adapter: adapter(calls.harness),
+            adapter: adapter_of(calls.harness),
             program: &calls.program,
             benchmark: &calls.benchmark,
             length: calls.length,

@@ -7,7 +7,7 @@ use deadheat_model::{Harness, Json, RepetitionLength};
 
 use super::adapter::{
     ArgumentError, Ask, HarnessAdapter, Question, Repetition, ResultsBy, Wishes, Yielded, escaped,
-    refuse, tersely_listed, value_of,
+    number_of, refuse, tersely_listed, value_of,
 };
 use crate::command_failure::HarnessError;
 
@@ -40,14 +40,8 @@ const REFUSED: [&str; 10] = [
 ];
 
 impl HarnessAdapter for Criterion {
-    fn harness(&self) -> Harness {
-        Harness::Criterion
-    }
-
-    fn recognises(&self, answer: &str) -> bool {
-        ["--nresamples", "--save-baseline", "--measurement-time"]
-            .iter()
-            .all(|option| answer.contains(option))
+    fn marks(&self) -> &'static [&'static str] {
+        &["--nresamples", "--save-baseline", "--measurement-time"]
     }
 
     fn listing(&self) -> Question {
@@ -69,16 +63,8 @@ impl HarnessAdapter for Criterion {
 
     fn wishes(&self, arguments: &[String]) -> Result<Wishes, ArgumentError> {
         refuse(arguments, &REFUSED)?;
-        let samples = match value_of(arguments, "--sample-size") {
-            None => None,
-            Some(value) => match value.parse() {
-                Ok(samples) if samples >= FEWEST_SAMPLES => Some(samples),
-                _ => {
-                    let problem = format!("criterion takes {FEWEST_SAMPLES} samples or more");
-                    return Err(ArgumentError::new("--sample-size", problem));
-                }
-            },
-        };
+        let problem = format!("criterion takes {FEWEST_SAMPLES} samples or more");
+        let samples = number_of(arguments, "--sample-size", FEWEST_SAMPLES, &problem)?;
         let timed = value_of(arguments, "--measurement-time");
         Ok(Wishes {
             length: timed.map(|_| RepetitionLength::Own),

@@ -34,14 +34,8 @@ const LENGTHS: [&str; 4] = [
 ];
 
 impl HarnessAdapter for Divan {
-    fn harness(&self) -> Harness {
-        Harness::Divan
-    }
-
-    fn recognises(&self, answer: &str) -> bool {
-        ["--sample-count", "--sample-size", "--max-time"]
-            .iter()
-            .all(|option| answer.contains(option))
+    fn marks(&self) -> &'static [&'static str] {
+        &["--sample-count", "--sample-size", "--max-time"]
     }
 
     /// In a form that divan has for cargo-nextest: the other one leaves out the arguments that a

@@ -5,7 +5,7 @@ use deadheat_model::{Harness, RepetitionLength};
 
 use super::adapter::{
     ArgumentError, Ask, HarnessAdapter, Question, Repetition, ResultsBy, Wishes, Yielded, escaped,
-    refuse, value_of,
+    number_of, refuse, value_of,
 };
 use crate::command_failure::HarnessError;
 use crate::error::EngineError;
@@ -35,14 +35,8 @@ const TIME: &str = "ns/op";
 const SPEED: &str = "MB/s";
 
 impl HarnessAdapter for Go {
-    fn harness(&self) -> Harness {
-        Harness::Go
-    }
-
-    fn recognises(&self, answer: &str) -> bool {
-        ["-test.run", "-test.timeout", "-test.v"]
-            .iter()
-            .all(|option| answer.contains(option))
+    fn marks(&self) -> &'static [&'static str] {
+        &["-test.run", "-test.timeout", "-test.v"]
     }
 
     /// Of the functions only: that a benchmark has parts is known once it runs.
@@ -102,13 +96,7 @@ impl HarnessAdapter for Go {
     fn wishes(&self, arguments: &[String]) -> Result<Wishes, ArgumentError> {
         let arguments = with_one_dash(arguments);
         refuse(&arguments, &REFUSED)?;
-        let number = |option: &'static str, problem: &str| match value_of(&arguments, option) {
-            None => Ok(None),
-            Some(value) => match value.parse() {
-                Ok(number) if number > 0 => Ok(Some(number)),
-                _ => Err(ArgumentError::new(option, problem)),
-            },
-        };
+        let number = |option, problem| number_of(&arguments, option, 1, problem);
         number(
             "-test.cpu",
             "a race has one number of processors, from 1 on",

@@ -11,10 +11,10 @@ use deadheat_model::{Harness, Json, Object, Program, RepetitionLength};
 
 use super::adapter::{
     ArgumentError, Ask, HarnessAdapter, Question, Repetition, ResultsBy, Wishes, Yielded, escaped,
-    refuse, value_of,
+    number_of, refuse, value_of,
 };
 use crate::command_failure::HarnessError;
-use crate::jar::is_jar;
+use crate::executable::is_jar;
 
 /// Jars of JMH.
 pub(super) struct Jmh;
@@ -38,20 +38,14 @@ const MODES: [&str; 4] = ["avgt", "thrpt", "sample", SINGLE_CALLS];
 const SINGLE_CALLS: &str = "ss";
 
 impl HarnessAdapter for Jmh {
-    fn harness(&self) -> Harness {
-        Harness::Jmh
-    }
-
     /// A jar is known by its content.
     fn question(&self, program: &Program) -> &'static [&'static str] {
         let is_class_path = program.arguments.iter().any(|argument| argument == MAIN);
         if is_class_path { &["-h"] } else { &[] }
     }
 
-    fn recognises(&self, answer: &str) -> bool {
-        ["-jvmArgsPrepend", "-prof <profiler>", "-wmb"]
-            .iter()
-            .all(|option| answer.contains(option))
+    fn marks(&self) -> &'static [&'static str] {
+        &["-jvmArgsPrepend", "-prof <profiler>", "-wmb"]
     }
 
     /// JMH holds a lock for as long as it runs, below `/tmp` for all users: one that is left there
@@ -119,13 +113,6 @@ impl HarnessAdapter for Jmh {
             }
             before = argument;
         }
-        let number = |option| match value_of(arguments, option) {
-            None => Ok(None),
-            Some(value) => match value.parse() {
-                Ok(number) if number > 0 => Ok(Some(number)),
-                _ => Err(ArgumentError::new(option, "a number from 1 on is needed")),
-            },
-        };
         let length = match value_of(arguments, "-r") {
             None => None,
             Some(time) => Some(RepetitionLength::Seconds(seconds(time).ok_or_else(
@@ -134,7 +121,7 @@ impl HarnessAdapter for Jmh {
         };
         Ok(Wishes {
             length,
-            repetitions: number("-i")?,
+            repetitions: number_of(arguments, "-i", 1, "a number from 1 on is needed")?,
         })
     }
 

@@ -75,14 +75,8 @@ const USUAL_WARM_UPS: &str = "1";
 const NO_TASK: u32 = u32::MAX;
 
 impl HarnessAdapter for Pyperf {
-    fn harness(&self) -> Harness {
-        Harness::Pyperf
-    }
-
-    fn recognises(&self, answer: &str) -> bool {
-        ["--worker-task", "--inherit-environ"]
-            .iter()
-            .all(|option| answer.contains(option))
+    fn marks(&self) -> &'static [&'static str] {
+        &["--worker-task", "--inherit-environ"]
     }
 
     fn listing(&self) -> Question {

@@ -1,28 +1,28 @@
-//! Valgrind as it is found here, whole commands under it, and what it writes.
+//! Valgrind's callgrind, which counts every instruction: how it is started around commands and
+//! workers, what it writes, and what goes wrong with it; and what other profilers share with it.
+
+mod command;
+
+pub use command::{COUNTED_PATTERN, ProfileError, Under, counted_words, run_hook};
+pub(crate) use command::{Counted, around_worker, ask_version, checked, is_counted, run};
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::process::Command;
 
 use deadheat_model::CommandLine;
 
-use super::command::{Counted, checked, run};
-use super::error::{ProfileError, Under};
-use super::words::COUNTS;
 use crate::executable::find_executable;
 use crate::function_failure::FunctionError;
 use crate::interrupt::Interrupts;
 use crate::launch_folder::LaunchFolder;
-use crate::subprocess::{Answer, run_captured};
 use crate::worker::WorkerProgram;
+use command::COUNTS;
 
 /// Bytes of what callgrind writes for one process at most.
 const MOST_BYTES: u64 = 1 << 30;
 /// Bytes of Valgrind's own words that are read.
 const MOST_WORDS: u64 = 1 << 20;
-/// Time that Valgrind may take to say its version.
-const VERSION: Duration = Duration::from_secs(30);
 
 /// The beginnings of names in the folder: of what callgrind counted, and of what Valgrind says.
 const DUMP: &str = "dump.";
@@ -69,9 +69,7 @@ impl Valgrind {
     /// Finds it in `PATH`, and asks its version.
     pub fn find(interrupts: &Interrupts) -> Result<Self, ProfileError> {
         let program = find_executable("valgrind").ok_or(ProfileError::NoValgrind)?;
-        let mut command = Command::new(&program);
-        command.arg("--version").stdin(Stdio::null());
-        let said = run_captured(command, Answer::Printed, None, Some(VERSION), interrupts)?;
+        let said = ask_version(&program, interrupts)?;
         if let Some(ended) = said.problem() {
             let program = program.display().to_string();
             return Err(ProfileError::Failed {
@@ -126,14 +124,8 @@ impl Valgrind {
         program: &WorkerProgram,
         folder: &LaunchFolder,
     ) -> WorkerProgram {
-        let mut arguments = self.arguments(Collect::Marked, folder);
-        arguments.push(program.executable.clone().into());
-        arguments.extend(program.arguments.iter().cloned());
-        WorkerProgram {
-            executable: self.program.clone(),
-            arguments,
-            ..program.clone()
-        }
+        let arguments = self.arguments(Collect::Marked, folder);
+        around_worker(&self.program, arguments, program)
     }
 
     /// Runs a command once, and returns what callgrind counted of it and of all it started.

@@ -1,10 +1,19 @@
-//! The clocks that pace a run: the real one, and one that only tests turn.
+//! Clocks: the one that times samples, with all that is read around them, and those that pace a run,
+//! the real one and one that only tests turn.
+
+mod frequency;
+mod sample;
 
 #[cfg(feature = "simulated")]
 use std::cell::Cell;
 #[cfg(feature = "simulated")]
 use std::rc::Rc;
 use std::time::Instant;
+
+pub use frequency::ClockCheck;
+pub(crate) use frequency::ClockChoice;
+pub(crate) use sample::Ended;
+pub use sample::{ClockSource, Gauge, Reading, SampleClock};
 
 /// Elapsed time of a run, for budgets and progress. Samples are timed where
 /// they are taken, not here.

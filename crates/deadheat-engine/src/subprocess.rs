@@ -1,6 +1,17 @@
-//! Runs a subprocess, captures its output, and kills all it started at a
-//! time-out, at an interrupt, or when deadheat dies.
+//! Processes that deadheat starts and supervises itself: each leads a group of
+//! its own and is killed with all it started, at a time-out, at an interrupt or
+//! when deadheat dies.
 #![allow(unsafe_code)]
+
+mod group;
+mod procfs;
+mod stderr_tail;
+
+pub(crate) use group::ProcessGroup;
+pub(crate) use procfs::{BatonPipes, cpu_ns, is_stopped, resident_bytes, threads};
+pub(crate) use stderr_tail::StderrTail;
+#[cfg(feature = "commands")]
+pub(crate) use stderr_tail::in_one_line;
 
 use std::io::{ErrorKind, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -14,7 +25,6 @@ use nix::sys::time::TimeSpec;
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
 
-use super::group::ProcessGroup;
 use crate::interrupt::{Interrupted, Interrupts, signal_name};
 
 /// More than any honest answer has.

@@ -1,25 +1,45 @@
-//! The adapters of all harnesses, and which of them a program belongs to.
+//! Executables of harnesses that know nothing of deadheat: a fresh launch for every slot of a
+//! replicate, whose repetitions are the samples of its blocks. The particulars of a harness are in
+//! the file of its name; all else is common.
+
+mod adapter;
+mod contenders;
+mod criterion;
+mod divan;
+mod go;
+mod google_benchmark;
+mod jmh;
+mod launch;
+mod pilot;
+mod pyperf;
+
+pub use adapter::{ArgumentError, Wishes};
+pub use contenders::HarnessContenders;
+pub(crate) use google_benchmark::{VARIABLES, filter};
+pub use launch::HarnessOptions;
+pub(crate) use launch::startable;
+pub use pilot::{HarnessPilot, HarnessSide};
 
 use std::time::Duration;
 
 use deadheat_model::{Harness, Program};
 
-use super::adapter::{ArgumentError, HarnessAdapter, Question, Wishes};
-use super::criterion::Criterion;
-use super::divan::Divan;
-use super::go::Go;
-use super::google_benchmark::GoogleBenchmark;
-use super::jmh::Jmh;
-use super::launch::{startable, starting};
-use super::pyperf::Pyperf;
 use crate::error::EngineError;
 use crate::executable::PLACEMENTS_VARIABLE;
 use crate::interrupt::Interrupts;
 use crate::subprocess::{Answer, Captured, run_captured};
 use crate::worker::HarnessListing;
+use adapter::{HarnessAdapter, Question};
+use criterion::Criterion;
+use divan::Divan;
+use go::Go;
+use google_benchmark::GoogleBenchmark;
+use jmh::Jmh;
+use launch::starting;
+use pyperf::Pyperf;
 
 /// The adapter of a harness.
-pub(crate) fn adapter(harness: Harness) -> &'static dyn HarnessAdapter {
+pub(crate) fn adapter_of(harness: Harness) -> &'static dyn HarnessAdapter {
     match harness {
         Harness::GoogleBenchmark => &GoogleBenchmark,
         Harness::Criterion => &Criterion,
@@ -33,17 +53,17 @@ pub(crate) fn adapter(harness: Harness) -> &'static dyn HarnessAdapter {
 /// Reads what the user's own arguments ask for, and refuses what keeps the repetitions of a launch
 /// from being read.
 pub fn wishes(harness: Harness, arguments: &[String]) -> Result<Wishes, ArgumentError> {
-    adapter(harness).wishes(arguments)
+    adapter_of(harness).wishes(arguments)
 }
 
 /// The fewest and the most repetitions that a launch of a harness can have.
 pub fn repetitions_of_a_launch(harness: Harness) -> (u32, u32) {
-    adapter(harness).repetitions_of_a_launch()
+    adapter_of(harness).repetitions_of_a_launch()
 }
 
 /// Returns whether launches of a harness may be held on one core.
 pub fn may_be_pinned(harness: Harness) -> bool {
-    adapter(harness).may_be_pinned()
+    adapter_of(harness).may_be_pinned()
 }
 
 /// A program that is asked what it is and what it holds.
@@ -59,7 +79,7 @@ impl Asked<'_> {
     pub(crate) fn harness(&self) -> Result<Option<Harness>, EngineError> {
         let mut answers: Vec<(&'static [&'static str], String)> = Vec::new();
         for harness in Harness::ALL {
-            let adapter = adapter(harness);
+            let adapter = adapter_of(harness);
             let question = adapter.question(self.program);
             if question.is_empty() {
                 continue;
@@ -83,7 +103,7 @@ impl Asked<'_> {
         &self,
         harness: Harness,
     ) -> Result<Result<HarnessListing, String>, EngineError> {
-        let adapter = adapter(harness);
+        let adapter = adapter_of(harness);
         let starter = adapter.starter(&self.program.executable);
         let found = adapter.benchmarks(&mut |question| self.ask(adapter, question))?;
         let listing = |known_as: Vec<String>| HarnessListing {

@@ -1,9 +1,17 @@
-//! The seam between typed functions and the untyped loop that races them, and what their calls
-//! return.
+//! Functions as contenders: how they are called, timed and kept apart from
+//! what is not to be timed. What runs here runs inside one process; who
+//! starts such processes stands in [`crate::worker`].
+
+mod calls;
+mod pilot;
+
+pub use calls::{AsyncExecutor, Asynchronous, ByReference, ByValue, Concurrent};
+pub use pilot::{Pilot, least_warm_up_rounds, pilot};
+pub(crate) use pilot::{primes, warm_up};
 
 use std::hint::black_box;
 
-use super::gauge::{Gauge, Reading};
+use crate::clock::{Gauge, Reading};
 
 /// Two contenders that do not agree on the answer, or one that does not agree
 /// with itself.

@@ -1,5 +1,25 @@
-//! The coordinator's side of one worker process: how it is started, asked and listened to.
+//! Worker processes: the same program started anew for every replicate, told
+//! over a pair of pipes what to call and how often.
+//!
+//! A fresh process draws its memory layout anew, which is why it and not the
+//! call is what the statistics count. What a function does to its process
+//! (panic, abort, hang, exit, a hundred threads) costs that process and
+//! nothing else.
 #![allow(unsafe_code)]
+
+mod await_replies;
+mod pipes;
+mod protocol;
+mod serve;
+
+pub(crate) use await_replies::{Patience, WaitError, await_all};
+pub use pipes::WorkerPipes;
+pub(crate) use pipes::{Baton, Relay};
+pub(crate) use protocol::{BlockRequest, PROTOCOL, PrepareRequest, Problem, Reply, Request, SEEDS};
+#[cfg(feature = "commands")]
+pub use protocol::{HarnessListing, Inspected};
+pub use protocol::{ListedBenchmark, WorkerListing};
+pub use serve::{Asked, ListRequest, WantedBenchmark, WorkerSuite, serve};
 
 use std::ffi::OsString;
 use std::io::{ErrorKind, PipeReader, PipeWriter, Read, Write, pipe};
@@ -13,13 +33,11 @@ use nix::sys::signal::SigSet;
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
 
-use super::baton::{Baton, set_nonblocking};
-use super::pipes::{BATON_VARIABLE, Trace, VARIABLE};
-use super::protocol::{Reply, Request};
 use crate::executable::PLACEMENTS_VARIABLE;
 use crate::function_failure::{FunctionError, not_started};
 use crate::memory_layout::{PathPadding, at_fixed_addresses};
 use crate::subprocess::{BatonPipes, ProcessGroup, StderrTail, is_stopped};
+use pipes::{BATON_VARIABLE, Trace, VARIABLE, set_nonblocking};
 
 /// The variable by which Python seeds the hashes of texts, and so the order of sets.
 const HASH_SEED_VARIABLE: &str = "PYTHONHASHSEED";

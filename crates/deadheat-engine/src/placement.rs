@@ -1,4 +1,14 @@
-//! The neutral links of what a plan launches.
+//! Where the code lies: neutral links of an executable, made by another
+//! process ahead of each look, so that no linker runs while samples are taken.
+//!
+//! deadheat itself links nothing here. It starts a program that understands
+//! `placements EXECUTABLE SEED… --beside OTHER…` and answers in lines of JSON ([`helper`]).
+
+mod helper;
+mod placer;
+
+pub use helper::LinkProgram;
+pub(crate) use helper::{Helper, Links};
 
 #[cfg(feature = "commands")]
 use std::path::{Path, PathBuf};
@@ -7,15 +17,12 @@ use std::path::{Path, PathBuf};
 use deadheat_model::{Benchmark, Block, ContenderId, NeutralLinks, Workload};
 use deadheat_model::{Placed, Placing, Plan, RefusedLink};
 
-#[cfg(feature = "commands")]
-use super::helper::LinkProgram;
-use super::helper::{Helper, Links};
-use super::placer::Placer;
 use crate::error::EngineError;
 #[cfg(feature = "commands")]
 use crate::executable::program_paths;
 use crate::executable::{Executable, Variant};
 use crate::interrupt::Interrupts;
+use placer::Placer;
 
 /// Contenders that are started from files, and can be started from neutral
 /// links of these.

@@ -1,0 +1,211 @@
+//! A block of functions: asked of the processes of a replicate, and their answers made into samples.
+
+use deadheat_model::{Block, BlockRecord, Flags, Metric, Sample, column_name};
+
+use super::worker_session::{RunPosition, WorkerSession};
+use super::workers::Workers;
+use crate::error::EngineError;
+use crate::function::primes;
+use crate::function_failure::FunctionError;
+use crate::run_delay::KeepWaiting;
+#[cfg(feature = "commands")]
+use crate::valgrind::instructions_of_samples;
+use crate::worker::{BlockRequest, Relay, Reply, Request};
+
+/// Where processes take turns, what is not recorded has so many times fewer
+/// calls: it is there to find the input and the way back into the caches. Of a
+/// few long calls nothing is thrown away: the first finds things cold, on either
+/// side alike, and half of the time would go into it.
+const PRIMES_SHORTER: u64 = 10;
+
+/// What was measured in a block.
+pub(super) struct Measured {
+    /// A value of each metric of the run for every slot, one slot after the other.
+    pub(super) values: Vec<f64>,
+    /// The reason, if any, to count the time that the slots waited for a core.
+    pub(super) keep_waiting: Option<KeepWaiting>,
+}
+
+impl Measured {
+    /// Fills in the samples of a block, with the flags of what disturbed them.
+    pub(super) fn record(
+        &self,
+        metrics: &[Metric],
+        block: &Block,
+        iterations: u64,
+        threads: u32,
+        record: &mut BlockRecord,
+    ) {
+        let waiting = if threads > 1 {
+            Flags::CONCURRENT
+        } else {
+            self.keep_waiting.map_or(Flags::NONE, KeepWaiting::flag)
+        };
+        let samples = self.values.chunks_exact(metrics.len());
+        for (slot, values) in block.slots.iter().zip(samples) {
+            record.samples.push(Sample {
+                contender: slot.contender,
+                flags: evidence(values, metrics, threads).and(waiting),
+                exit_code: None,
+                iterations,
+            });
+        }
+        record.values.extend_from_slice(&self.values);
+    }
+}
+
+impl Workers<'_> {
+    /// Runs a block in which the contenders run in this order.
+    pub(super) fn block(
+        &self,
+        (team, mut relay): (&mut [WorkerSession], Option<&mut Relay>),
+        position: RunPosition<'_>,
+        iterations: u64,
+        prime: Option<usize>,
+        slots: &[usize],
+    ) -> Result<Measured, EngineError> {
+        let layout = position.layout;
+        let renewed = team.iter().any(|session| session.renews_input);
+        let unrecorded_iterations = if layout.takes_turns() {
+            iterations / PRIMES_SHORTER
+        } else {
+            iterations
+        };
+        let seed = self.input_seed(position.place);
+        let mut known = true;
+        for session in team.iter_mut() {
+            // What is ready is ready for one block.
+            known &= session.ready.take() == Some(seed);
+        }
+        let mut order: Vec<usize> = if known || unrecorded_iterations == 0 {
+            Vec::new()
+        } else {
+            primes(renewed, prime, slots).collect()
+        };
+        let unrecorded = order.len();
+        order.extend_from_slice(slots);
+        let process_slot_of = |contender: &usize| layout.process_slot_of(*contender);
+        if let Some(relay) = &mut relay {
+            relay.begin(order.iter().map(process_slot_of));
+        }
+        for session in team.iter_mut() {
+            session.worker.ask(&Request::Block(BlockRequest {
+                seed,
+                iterations,
+                turns: layout.turns_of(session.process_slot, &order),
+                unrecorded,
+                unrecorded_iterations,
+            }));
+        }
+        // The input, and everybody's turns.
+        let samples = order.len() as u32 + 1;
+        let replies = self.await_replies(team, relay, position, self.patience(samples))?;
+        // By process slot, as the team is.
+        let mut taken = Vec::with_capacity(team.len());
+        let mut keep_waiting = None;
+        for (session, reply) in team.iter_mut().zip(replies) {
+            let own = |slot: &&usize| process_slot_of(slot) == session.process_slot;
+            let turns = slots.iter().filter(own).count();
+            let (values, keep) = session
+                .samples(&reply, turns)
+                .map_err(|cause| session.failure(position, None, cause))?;
+            keep_waiting = keep_waiting.or(keep);
+            taken.push(values.into_iter());
+        }
+        let width = self.options.metrics.len();
+        let mut values = Vec::with_capacity(slots.len() * width);
+        for slot in slots {
+            values.extend(taken[process_slot_of(slot)].by_ref().take(width));
+        }
+        Ok(Measured {
+            values,
+            keep_waiting,
+        })
+    }
+}
+
+impl WorkerSession {
+    /// The metrics of the run, of so many samples, if that is what it answers, and the reason, if
+    /// any, to count the time they waited for a core.
+    fn samples(
+        &self,
+        reply: &Reply,
+        turns: usize,
+    ) -> Result<(Vec<f64>, Option<KeepWaiting>), FunctionError> {
+        let wrong = |said: String| Err(FunctionError::Protocol(said));
+        let Reply::Block {
+            values,
+            keep_waiting,
+        } = reply
+        else {
+            return wrong(format!(
+                "it answers {} when asked for a block",
+                reply.said()
+            ));
+        };
+        let width = self.measured.len();
+        if values.len() != turns * width {
+            return wrong(format!(
+                "it answers with {} values for {turns} samples of {width} metrics each",
+                values.len()
+            ));
+        }
+        if let Some(at) = values.iter().position(|v| !v.is_finite() || *v < 0.0) {
+            return wrong(format!(
+                "{} of sample {} of a block is {}; values must be finite and not negative",
+                column_name(&self.measured[at % width]),
+                at / width + 1,
+                values[at]
+            ));
+        }
+        #[cfg(feature = "commands")]
+        if let Some(folder) = &self.counts {
+            return Ok((instructions_of_samples(folder, turns)?, None));
+        }
+        let samples = values.chunks_exact(width);
+        let of_the_run = samples.flat_map(|sample| self.columns.iter().map(|at| sample[*at]));
+        Ok((of_the_run.collect(), *keep_waiting))
+    }
+}
+
+/// Evidence that something outside disturbed a sample. Threads that contend
+/// are switched and moved by what they do themselves, so with several of them
+/// it proves nothing.
+fn evidence(values: &[f64], metrics: &[Metric], threads: u32) -> Flags {
+    let seen = |metric: &Metric, flag: Flags| {
+        let mut measured = metrics.iter().zip(values);
+        if measured.any(|(other, count)| other == metric && *count > 0.0) && threads == 1 {
+            flag
+        } else {
+            Flags::NONE
+        }
+    };
+    let preempted = seen(&Metric::InvoluntarySwitches, Flags::PREEMPTED);
+    let migrated = seen(&Metric::Migrations, Flags::MIGRATED);
+    Flags::from_bits(preempted.bits() | migrated.bits())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Reading;
+
+    #[test]
+    fn evidence_is_read_where_it_stands() {
+        let found =
+            |reading: Reading, threads| evidence(&reading.values(), &Reading::METRICS, threads);
+        let reading = Reading {
+            involuntary_switches: 1,
+            ..Reading::default()
+        };
+        assert_eq!(found(reading, 1), Flags::PREEMPTED);
+        assert_eq!(found(reading, 4), Flags::NONE);
+        let reading = Reading {
+            migrations: 1,
+            ..Reading::default()
+        };
+        assert_eq!(found(reading, 1), Flags::MIGRATED);
+        assert_eq!(evidence(&[1.0], &[Metric::Migrations], 1), Flags::MIGRATED);
+        assert_eq!(evidence(&[1.0], &[Metric::Wall], 1), Flags::NONE);
+    }
+}
