@@ -4,11 +4,9 @@
 use std::hint::black_box;
 
 #[cfg(feature = "async")]
-use crate::asynchronous::AsyncBencher;
-#[cfg(feature = "async")]
-use crate::executors::AsyncExecutor;
-use crate::measure::{Measurement, WallTime};
+use crate::asynchronous::{AsyncBencher, AsyncExecutor};
 use crate::serving::{BatchSize, serve, serve_batches, timed_itself};
+use crate::settings::{Measurement, WallTime};
 
 /// The timer that a benchmark function is given.
 pub struct Bencher<'a, M: Measurement = WallTime> {

@@ -19,11 +19,7 @@
 mod asynchronous;
 mod bencher;
 mod command_line;
-mod config;
-#[cfg(feature = "async")]
-mod executors;
-mod group;
-mod measure;
+mod criterion;
 mod planned;
 mod serving;
 mod session;
@@ -32,8 +28,7 @@ mod settings;
 #[cfg(feature = "async")]
 pub use asynchronous::AsyncBencher;
 pub use bencher::Bencher;
-pub use config::Criterion;
-pub use group::{BenchmarkGroup, BenchmarkId, IntoBenchmarkId};
+pub use criterion::{BenchmarkGroup, BenchmarkId, Criterion, IntoBenchmarkId};
 pub use serving::BatchSize;
 pub use settings::{
     AxisScale, Baseline, BenchmarkFilter, PlotConfiguration, PlottingBackend, SamplingMode,
@@ -43,18 +38,24 @@ pub use std::hint::black_box;
 
 /// The measurements of benchmarks; here always wall time, and the other metrics of deadheat beside it.
 pub mod measurement {
-    pub use crate::measure::{Measurement, ValueFormatter, WallTime};
+    pub use crate::settings::{Measurement, ValueFormatter, WallTime};
 }
 
 /// Profilers, which are accepted and not started.
 pub mod profiler {
-    pub use crate::measure::{ExternalProfiler, Profiler};
+    pub use crate::settings::{ExternalProfiler, Profiler};
 }
 
 /// Executors of asynchronous benchmarks.
 #[cfg(feature = "async")]
 pub mod async_executor {
-    pub use crate::executors::*;
+    pub use crate::asynchronous::AsyncExecutor;
+    #[cfg(feature = "async_std")]
+    pub use crate::asynchronous::AsyncStdExecutor;
+    #[cfg(feature = "async_futures")]
+    pub use crate::asynchronous::FuturesExecutor;
+    #[cfg(feature = "async_smol")]
+    pub use crate::asynchronous::SmolExecutor;
 }
 
 #[doc(hidden)]

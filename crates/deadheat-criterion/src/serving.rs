@@ -5,8 +5,8 @@ use std::hint::black_box;
 
 use deadheat::parts::engine::{Clock, Disagreement, FunctionBenchmark, Gauge, OsClock, Reading};
 
-use crate::measure::Measurement;
 use crate::session;
+use crate::settings::Measurement;
 
 /// The number of inputs that are made at once.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]

@@ -170,7 +170,7 @@ pub fn do_work(words: &[OsString], work: Work) -> ExitCode {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::calibration::spec::CHANGES;
+    use crate::calibration::CHANGES;
 
     #[test]
     fn every_known_difference_is_exact() {

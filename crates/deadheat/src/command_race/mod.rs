@@ -2,7 +2,282 @@
 
 mod parameters;
 mod planning;
-mod spec;
+
+use std::path::PathBuf;
+
+use deadheat_model::{
+    Better, ExitPolicy, Input, Metric, Output, RaceSettings, RulesOfSome, Value, Values,
+};
+
+use crate::exit::Failure;
+
+use parameters::{placeholders, usage};
 
 pub use parameters::Parameter;
-pub use spec::{CommandRaceSpec, Runs, Shell, output, value};
+
+/// The way in which commands are started.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Shell {
+    /// Directly. Starting a shell takes longer than many commands.
+    #[default]
+    None,
+    /// By these words and the command's text, such as `bash -c`; `-c` is
+    /// added.
+    Words(Vec<String>),
+}
+
+impl Shell {
+    /// `none`, `default`, or the words of a shell, as hyperfine has it.
+    pub fn parse(text: &str) -> Result<Self, Failure> {
+        match text {
+            "none" => Ok(Shell::None),
+            "default" => Ok(Shell::Words(vec!["sh".to_owned()])),
+            _ => match shell_words::split(text) {
+                Ok(words) if !words.is_empty() => Ok(Shell::Words(words)),
+                Ok(_) => usage("--shell: the command is empty".to_owned()),
+                Err(_) => usage(format!("'{text}': a quote is not closed")),
+            },
+        }
+    }
+
+    /// The words of a command: split as a shell would split them, or handed to a
+    /// shell whole.
+    fn words(&self, flag: &'static str, text: &str) -> Result<Vec<String>, Failure> {
+        let empty = || usage(format!("{flag}: the command is empty"));
+        if text.trim().is_empty() {
+            return empty();
+        }
+        match self {
+            Shell::None => match shell_words::split(text) {
+                Err(_) => usage(format!("'{text}': a quote is not closed")),
+                Ok(words) if words.first().is_none_or(String::is_empty) => empty(),
+                Ok(words) => Ok(words),
+            },
+            Shell::Words(shell) => {
+                let command = ["-c".to_owned(), text.to_owned()];
+                Ok([shell.as_slice(), &command].concat())
+            }
+        }
+    }
+}
+
+/// Where standard output goes: `null`, `pipe`, `inherit`, or a file.
+pub fn output(text: &str) -> Output {
+    match text {
+        "null" => Output::Null,
+        "pipe" => Output::Pipe,
+        "inherit" => Output::Inherit,
+        file => Output::File(PathBuf::from(file)),
+    }
+}
+
+/// The number that `NAME=PATTERN` asks for; those of `more_is_better` are better the more there is.
+pub fn value(text: &str, more_is_better: &[String]) -> Result<Value, Failure> {
+    let Some((name, pattern)) = text
+        .split_once('=')
+        .filter(|(_, pattern)| !pattern.is_empty())
+    else {
+        return usage(format!(
+            "--value '{text}' is no NAME=PATTERN, such as 'rps=Requests/sec: +([0-9.]+)' or \
+             'p99=/latency/p99'"
+        ));
+    };
+    let better = if more_is_better.iter().any(|one| one == name) {
+        Better::More
+    } else {
+        Better::Less
+    };
+    Ok(Value {
+        metric: Metric::named(name, better),
+        pattern: pattern.to_owned(),
+    })
+}
+
+/// The number of launches of each command, in hyperfine's terms.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Runs {
+    /// Exactly so many, judged once at the end.
+    pub exactly: Option<u32>,
+    /// No verdict before so many.
+    pub min: Option<u32>,
+    /// Never more than so many.
+    pub max: Option<u32>,
+}
+
+/// A race of commands as asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CommandRaceSpec {
+    /// The commands; the first is the baseline.
+    pub commands: Vec<String>,
+    /// Names given to them.
+    pub names: Vec<String>,
+    /// The folders that they run in: none for deadheat's own, one for all or one per command.
+    pub directories: Vec<PathBuf>,
+    /// Parameters to sweep over.
+    pub parameters: Vec<Parameter>,
+    /// The way in which commands and hooks are started.
+    pub shell: Shell,
+    /// `--setup` hooks: none, one for all or one per command. So for all
+    /// hooks.
+    pub setup: Vec<String>,
+    /// `--prepare` hooks.
+    pub prepare: Vec<String>,
+    /// `--conclude` hooks.
+    pub conclude: Vec<String>,
+    /// `--cleanup` hooks.
+    pub cleanup: Vec<String>,
+    /// Standard input of all commands.
+    pub input: Input,
+    /// Standard output: none given, one for all, or one per command.
+    pub outputs: Vec<Output>,
+    /// Compare the outputs of baseline and candidates.
+    pub check_output: bool,
+    /// The numbers that commands report. One alone is judged unless another metric is asked for.
+    pub values: Values,
+    /// Which exit codes count as success.
+    pub exit_policy: ExitPolicy,
+    /// Discarded launches of each command.
+    pub warmup: u32,
+    /// Bounds on the launches; where they say nothing, the settings bound the replicates.
+    pub runs: Runs,
+    /// The settings by which the commands are raced and judged.
+    pub settings: RaceSettings,
+    /// Rules of some benchmarks; the last that fits wins, key by key.
+    pub rules: Vec<RulesOfSome>,
+}
+
+impl Default for CommandRaceSpec {
+    /// The documented defaults, and no command.
+    fn default() -> Self {
+        Self {
+            commands: Vec::new(),
+            names: Vec::new(),
+            directories: Vec::new(),
+            parameters: Vec::new(),
+            shell: Shell::None,
+            setup: Vec::new(),
+            prepare: Vec::new(),
+            conclude: Vec::new(),
+            cleanup: Vec::new(),
+            input: Input::Null,
+            outputs: Vec::new(),
+            check_output: false,
+            values: Values::default(),
+            exit_policy: ExitPolicy::ZeroOnly,
+            warmup: 1,
+            runs: Runs::default(),
+            settings: RaceSettings::default(),
+            rules: Vec::new(),
+        }
+    }
+}
+
+impl CommandRaceSpec {
+    /// Things that are allowed and rarely meant, in words.
+    pub fn hints(&self) -> Vec<String> {
+        let mut hints = Vec::new();
+        for command in &self.commands {
+            if self.shell == Shell::None
+                && let Ok(words) = self.shell.words("command", command)
+                && let Some(operator) = suspicious_words(&words).first()
+            {
+                hints.push(format!(
+                    "'{command}': no shell reads the '{operator}', the program gets it as an argument; -S runs commands in a shell"
+                ));
+            }
+            if command.starts_with('-') {
+                hints.push(format!(
+                    "'{command}' is taken for a command; options go before the --"
+                ));
+            }
+            if self.parameters.is_empty()
+                && let Some(name) = placeholders(command).first()
+            {
+                hints.push(format!(
+                    "'{command}': {{{name}}} is passed on as it is, since no -L or -P defines it"
+                ));
+            }
+        }
+        if self.values.read.len() > 1 && self.settings.metric.is_none() {
+            hints.push("wall time is judged; --metric NAME judges one of the values".to_owned());
+        }
+        hints
+    }
+}
+
+/// Words that a shell would act upon, in a command that gets none: they are
+/// handed to the program as they are, which is rarely meant.
+fn suspicious_words(words: &[String]) -> Vec<&str> {
+    const OPERATORS: [&str; 12] = [
+        "|", "||", "&", "&&", ";", ">", ">>", "<", "2>", "2>&1", "&>", "|&",
+    ];
+    words
+        .iter()
+        .skip(1)
+        .map(String::as_str)
+        .filter(|word| OPERATORS.contains(word))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_shell_quotes_group_words() {
+        let words = Shell::None
+            .words("command", "grep -e 'a b' \"c d\"")
+            .unwrap();
+        assert_eq!(words, ["grep", "-e", "a b", "c d"]);
+    }
+
+    #[test]
+    fn a_shell_gets_the_text_whole() {
+        let shell = Shell::parse("bash --norc").unwrap();
+        let words = shell.words("command", "a | b").unwrap();
+        assert_eq!(words, ["bash", "--norc", "-c", "a | b"]);
+    }
+
+    #[test]
+    fn an_empty_command_and_an_open_quote_are_told() {
+        assert!(
+            Shell::None
+                .words("--prepare", "  ")
+                .unwrap_err()
+                .to_string()
+                .contains("--prepare")
+        );
+        assert!(Shell::None.words("command", "''").is_err());
+        assert!(
+            Shell::None
+                .words("command", "echo 'a")
+                .unwrap_err()
+                .to_string()
+                .contains("quote")
+        );
+    }
+
+    #[test]
+    fn shell_operators_are_noticed_only_as_words_of_their_own() {
+        let list = |text: &str| Shell::None.words("command", text).unwrap();
+        assert_eq!(suspicious_words(&list("a | b > c")), ["|", ">"]);
+        assert!(suspicious_words(&list("grep 'a|b' x>y")).is_empty());
+    }
+
+    fn spec(commands: &[&str]) -> CommandRaceSpec {
+        CommandRaceSpec {
+            commands: commands.iter().map(|text| text.to_string()).collect(),
+            ..CommandRaceSpec::default()
+        }
+    }
+
+    #[test]
+    fn shell_syntax_and_stray_placeholders_earn_a_hint() {
+        let hints = spec(&["a | b", "c {n}"]).hints();
+        assert!(hints[0].contains("-S"), "{hints:?}");
+        assert!(hints[1].contains("{n}"), "{hints:?}");
+        assert!(spec(&["a 'b|c'", "jq .x"]).hints().is_empty());
+        let hints = spec(&["a", "--margin", "2%"]).hints();
+        assert!(hints[0].contains("options go before the --"), "{hints:?}");
+    }
+}

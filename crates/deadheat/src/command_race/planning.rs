@@ -10,7 +10,7 @@ use deadheat_model::{
 };
 
 use super::parameters::{combinations, substitute, usage};
-use super::spec::{CommandRaceSpec, Shell};
+use super::{CommandRaceSpec, Shell};
 use crate::exit::Failure;
 use crate::rules::{benchmark_overrides, blocks_of_quantile, hold_together};
 use crate::settings::distinct;
@@ -396,8 +396,8 @@ fn benchmark_name(values: &[(String, String)]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::output;
     use super::super::parameters::Parameter;
-    use super::super::spec::output;
     use super::*;
     use crate::command_race::Runs;
     use deadheat_model::RaceSettings;

@@ -1,19 +1,20 @@
 //! Both sides of each pair, counted by callgrind or sampled by perf, and set side by side.
 
 use std::path::Path;
+use std::time::Duration;
 
 use deadheat_analysis::{finding, paired_functions, paired_stacks};
 use deadheat_engine::{
-    CountedWorker, Interrupts, LaunchLength, Perf, ProfileError, Valgrind, WorkerProfiler, run_hook,
+    CountedWorker, Dump, Interrupts, LaunchLength, Perf, ProfileError, Valgrind, WorkerProfiler,
+    run_hook,
 };
+use deadheat_format::{FormatError, read_callgrind, read_perf_script};
 use deadheat_model::{
     Benchmark, CommandLine, Contender, Counted, ExplainedPair, Explanation, Harness, HarnessCalls,
     LeftOut, LeftOutReason, Profile, ProfileUnit, WorkerCalls, Workload,
 };
 
-use super::sample::Sampling;
-use super::sides::{MOST_CALLS, NotCounted, SEED, both, own_iterations, profile, sampled};
-use super::spec::{ExplainSpec, Profiler};
+use super::{ExplainSpec, Profiler};
 use crate::exit::Failure;
 use crate::race::take_over_signals;
 
@@ -321,4 +322,136 @@ impl Counting<'_> {
         };
         Ok((counted, profiles))
     }
+}
+
+/// The time that all samples of the baseline take, about.
+const WHILE: Duration = Duration::from_millis(500);
+/// The time that one of them takes: calls that share an input, or have all theirs made first.
+const SAMPLE: Duration = Duration::from_millis(10);
+/// Samples at most.
+const MOST_SAMPLES: u32 = 1_000;
+/// Instructions, or nanoseconds on a processor, that a launch of the baseline should take, and its
+/// iterations at most.
+const LAUNCH: u64 = 500_000_000;
+const MOST_ITERATIONS: u64 = 1_000_000_000;
+
+/// The option of Google Benchmark that takes a number of iterations from release 1.8 on, and complains
+/// of one before.
+const LENGTH: &str = "benchmark_min_time";
+
+/// perf around workers and launches of Google Benchmark: both sides make the same number of calls, as
+/// many as take a while.
+struct Sampling<'a> {
+    perf: &'a Perf,
+    timeout: Option<Duration>,
+    interrupts: &'a Interrupts,
+}
+
+impl Sampling<'_> {
+    /// Both workers, each with the same number of calls.
+    fn workers(&self, sides: [&WorkerCalls; 2]) -> Result<(Counted, [Profile; 2]), NotCounted> {
+        let start = |calls| {
+            let profiler = WorkerProfiler::Perf(self.perf);
+            CountedWorker::start(profiler, calls, self.timeout, self.interrupts)
+        };
+        // A worker of its own finds out how many calls these are, and is not looked at.
+        let mut first = start(sides[0])?;
+        let mut iterations = 1;
+        let mut took = first.calls(SEED, iterations, 1)?;
+        while took < SAMPLE && iterations < MOST_CALLS {
+            iterations *= 2;
+            took = first.calls(SEED, iterations, 1)?;
+        }
+        drop(first);
+        let samples = WHILE.as_nanos() / took.as_nanos().max(1);
+        let samples = samples.clamp(1, MOST_SAMPLES.into()) as u32;
+        let profiles = both(sides, |calls| {
+            let mut worker = start(calls)?;
+            worker.calls(SEED, iterations, samples)?;
+            let dumps: Vec<Dump> = worker.sampled()?.into_iter().collect();
+            sampled(&dumps)
+        })?;
+        let iterations = iterations * u64::from(samples);
+        Ok((Counted::Worker { iterations }, profiles))
+    }
+
+    /// Both launches of Google Benchmark, each with the same number of iterations.
+    fn launches(&self, sides: [&HarnessCalls; 2]) -> Result<(Counted, [Profile; 2]), NotCounted> {
+        let (perf, timeout, interrupts) = (self.perf, self.timeout, self.interrupts);
+        let measured = |iterations| {
+            let whole = perf.measure_launch(sides[0], iterations, timeout, interrupts);
+            whole.map_err(|error| match error {
+                ProfileError::Failed { program, ended, .. } if ended.contains(LENGTH) => {
+                    ProfileError::NoLength { program }
+                }
+                error => error,
+            })
+        };
+        let own = own_iterations(&sides[0].benchmark);
+        let mut iterations = own.unwrap_or(1);
+        let mut whole = measured(iterations)?;
+        while own.is_none() && whole < LAUNCH && iterations < MOST_ITERATIONS {
+            iterations *= (LAUNCH / whole.max(1) + 1).clamp(2, 10);
+            whole = measured(iterations)?;
+        }
+        let period = perf.period(whole);
+        let profiles = both(sides, |calls| {
+            let dump = perf.sample_launch(calls, iterations, period, timeout, interrupts)?;
+            sampled(&[dump])
+        })?;
+        Ok((Counted::Launch { iterations }, profiles))
+    }
+}
+
+/// The seed of the input: the same on both sides.
+const SEED: u64 = 1;
+/// Calls in a sample at most: where each call has an input of its own, all of them are made first.
+const MOST_CALLS: u64 = 1 << 12;
+
+/// The reason why a pair was not counted.
+enum NotCounted {
+    Profile(ProfileError),
+    Data(Failure),
+}
+
+impl From<ProfileError> for NotCounted {
+    fn from(error: ProfileError) -> Self {
+        Self::Profile(error)
+    }
+}
+
+/// The iterations that a benchmark of Google Benchmark asks for itself, as its name says.
+fn own_iterations(benchmark: &str) -> Option<u64> {
+    let mut parts = benchmark.split('/').skip(1);
+    parts.find_map(|part| part.strip_prefix("iterations:")?.parse().ok())
+}
+
+/// What `count` makes of either side.
+fn both<T>(
+    [old, new]: [T; 2],
+    mut count: impl FnMut(T) -> Result<Profile, NotCounted>,
+) -> Result<[Profile; 2], NotCounted> {
+    Ok([count(old)?, count(new)?])
+}
+
+/// All that callgrind wrote, added up.
+fn profile(dumps: &[Dump]) -> Result<Profile, NotCounted> {
+    read_all(dumps, read_callgrind)
+}
+
+/// All samples that perf printed, added up.
+fn sampled(dumps: &[Dump]) -> Result<Profile, NotCounted> {
+    read_all(dumps, read_perf_script)
+}
+
+fn read_all(
+    dumps: &[Dump],
+    read: fn(&str, &str) -> Result<Profile, FormatError>,
+) -> Result<Profile, NotCounted> {
+    let mut whole = Profile::default();
+    for dump in dumps {
+        let read = read(&dump.name, &dump.text);
+        whole.add(&read.map_err(|error| NotCounted::Data(Failure::reading(error)))?);
+    }
+    Ok(whole)
 }

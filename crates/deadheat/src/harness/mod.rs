@@ -2,8 +2,338 @@
 
 mod arguments;
 mod compare;
-mod entry;
-mod files;
+
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use deadheat_engine::{
+    LinkProgram, LocalContenders, PLACEMENTS_VARIABLE, WorkerPipes, WorkerProgram, serve,
+};
+
+use self::arguments::{Arguments, Mode, help};
+use crate::answer::{Format, to_stdout};
+use crate::exit::{Failure, Status};
+use crate::race::{
+    BenchmarkRace, Entries, PlanUse, Planned, RaceError, Raced, race_benchmarks,
+    refuse_old_confirmation, smoke_test,
+};
+use crate::repetition::{of_a_bench_target, this_program, words_of_this_process};
+use crate::rules::Rules;
+use crate::settings::{Selection, nothing_selected};
+use crate::suite::Suite;
+use crate::terminal::{LiveProgress, to_stderr};
 
 pub use compare::{Compare, compare, compare_with};
-pub use entry::{main, run_planned};
+
+#[allow(
+    clippy::needless_doctest_main,
+    reason = "the example shows a whole bench target"
+)]
+/// Races the functions that `build` puts into the suite: all there is to do
+/// for a bench target with `harness = false`.
+///
+/// ```no_run
+/// fn main() {
+///     deadheat::main(|suite| {
+///         suite
+///             .benchmark("sum")
+///             .input(|seed| (0..1_000).map(|i| i + seed % 1_000).collect::<Vec<u64>>())
+///             .baseline("forwards", |numbers| numbers.iter().sum::<u64>())
+///             .candidate("backwards", |numbers| numbers.iter().rev().sum::<u64>());
+///     });
+/// }
+/// ```
+///
+/// `cargo bench` races, `cargo test --benches` calls everything once, and
+/// `cargo bench -- --help` lists the options. The program starts itself anew
+/// for every replicate, so `build` runs often and must put the same benchmarks
+/// into the suite every time.
+///
+/// Ends the process with one of the exit codes of deadheat.
+pub fn main(build: impl FnOnce(&mut Suite)) {
+    let worker = WorkerPipes::inherited();
+    let mut suite = Suite::new();
+    build(&mut suite);
+    let code = match worker {
+        Some(pipes) => {
+            serve(pipes, suite);
+            0
+        }
+        None => run_planned(
+            &suite.planned(),
+            suite.has_controls(),
+            std::env::args_os().skip(1),
+        ),
+    };
+    std::process::exit(i32::from(code));
+}
+
+/// Does what the `words` of a command line want of these benchmarks, and returns the exit code;
+/// with a second copy of every baseline beside it where there are `controls`.
+pub fn run_planned(suite: &[Planned], controls: bool, words: impl Iterator<Item = OsString>) -> u8 {
+    match run(suite, controls, words) {
+        Ok(status) => status.code(),
+        Err(failure) => failure.report(),
+    }
+}
+
+fn run(
+    suite: &[Planned],
+    controls: bool,
+    words: impl Iterator<Item = OsString>,
+) -> Result<Status, Failure> {
+    let arguments = Arguments::parse(words).map_err(Failure::Usage)?;
+    if let Some(name) = ambiguous(suite) {
+        return Err(Failure::Usage(format!(
+            "two benchmarks are named '{name}'; a name must be the only one of its suite"
+        )));
+    }
+    match arguments.mode {
+        Mode::Help => to_stdout(&help()).map(|()| Status::Done),
+        Mode::List => {
+            let terse = arguments.answer.format == Format::Terse;
+            to_stdout(&listing(suite, &arguments.selection, terse)).map(|()| Status::Done)
+        }
+        Mode::Smoke => {
+            let rules = Rules::new(arguments.asked.clone(), None);
+            let race = worker_race(controls, &arguments, &rules)?;
+            smoke(&race, suite, &arguments.selection, to_stdout)
+        }
+        Mode::Race => {
+            let rules = Rules::read(arguments.asked.clone(), &arguments.source)?;
+            let racing = worker_race(controls, &arguments, &rules)?;
+            race(&racing, suite, &arguments.by(&rules), &rules)
+        }
+    }
+}
+
+/// A name that two benchmarks have.
+fn ambiguous(suite: &[Planned]) -> Option<&str> {
+    let mut names: Vec<&str> = suite.iter().map(Planned::name).collect();
+    names.sort_unstable();
+    let twice = names.windows(2).find(|pair| pair[0] == pair[1]);
+    twice.map(|pair| pair[0])
+}
+
+fn worker_race(
+    controls: bool,
+    arguments: &Arguments,
+    rules: &Rules,
+) -> Result<BenchmarkRace, Failure> {
+    let mut settings = rules.seeded();
+    let seed = settings.seed();
+    settings.control = Some(settings.control() || controls);
+    let placement = settings.placement.unwrap_or_default();
+    let words = words_of_this_process();
+    let placed = std::env::var_os(PLACEMENTS_VARIABLE).is_some();
+    let package = std::env::var("CARGO_PKG_NAME").ok();
+    Ok(BenchmarkRace {
+        command: of_a_bench_target(&words, package.as_deref(), placed, seed),
+        program: Some(WorkerProgram {
+            executable: this_program()?,
+            arguments: Vec::new(),
+            directory: None,
+            shown: arguments.shown,
+        }),
+        shown: arguments.shown,
+        settings,
+        save: arguments.save.clone(),
+        folder: PathBuf::new(),
+        builds: Vec::new(),
+        commits: Vec::new(),
+        until: None,
+        use_of_plan: PlanUse::Race,
+        conditions: deadheat_model::Conditions::default(),
+        placements: LinkProgram::by(
+            placement,
+            std::env::var_os(PLACEMENTS_VARIABLE).map(PathBuf::from),
+        ),
+    })
+}
+
+/// Races and answers.
+fn race(
+    race: &BenchmarkRace,
+    suite: &[Planned],
+    arguments: &Arguments,
+    rules: &Rules,
+) -> Result<Status, Failure> {
+    let selected: Vec<&Planned> = suite
+        .iter()
+        .filter(|benchmark| {
+            let selection = &arguments.selection;
+            selection.names(benchmark.name()) && selection.runs(benchmark.ignored)
+        })
+        .collect();
+    if selected.is_empty() {
+        // Not an error: `cargo bench NAME` asks every bench target of a
+        // workspace for the same name.
+        let names: Vec<&str> = suite.iter().map(Planned::name).collect();
+        let told = if names.is_empty() {
+            "the suite has no benchmarks".to_owned()
+        } else {
+            nothing_selected(&names)
+        };
+        to_stderr("deadheat", &told);
+        return Ok(Status::Done);
+    }
+    arguments.files.check()?;
+    if cfg!(debug_assertions) && !arguments.quiet {
+        to_stderr(
+            "deadheat",
+            "this is a debug build, whose times say nothing about a release build; \
+             `cargo bench` makes the latter",
+        );
+    }
+    let confirm = race.settings.confirm();
+    if confirm {
+        refuse_old_confirmation(race.save.as_deref())?;
+    }
+    let entries = Entries {
+        rules: rules.some(),
+        ..entries(&selected)
+    };
+    let answer = &arguments.answer;
+    let raced = Raced::confirmed(
+        confirm,
+        &answer.gate,
+        arguments.quiet,
+        |run| arguments.files.analysis_options(answer, run),
+        |second| {
+            let (race, entries) = match second {
+                None => (race.clone(), entries.clone()),
+                Some(second) => second.of_benchmarks(race, entries.clone()),
+            };
+            let mut line = LiveProgress::of_suite(arguments.quiet);
+            let outcome = race_benchmarks(&race, entries, &mut line)
+                .map_err(|error| error.into_failure(rules))?;
+            line.finish();
+            Ok(outcome)
+        },
+    )?;
+    arguments.files.answer(&raced, answer)?;
+    let status = answer.status(&raced.analysis);
+    raced.ended(status)
+}
+
+/// The benchmarks that worker processes of this program are to race.
+fn entries(benchmarks: &[&Planned]) -> Entries {
+    Entries {
+        benchmarks: benchmarks.iter().map(|b| b.benchmark.clone()).collect(),
+        metrics: LocalContenders::metrics_here().to_vec(),
+        ..Entries::default()
+    }
+}
+
+/// Calls everything once and tells about it in the manner of libtest.
+/// `say` prints.
+fn smoke(
+    race: &BenchmarkRace,
+    benchmarks: &[Planned],
+    selection: &Selection,
+    mut say: impl FnMut(&str) -> Result<(), Failure>,
+) -> Result<Status, Failure> {
+    let named: Vec<&Planned> = benchmarks
+        .iter()
+        .filter(|benchmark| selection.names(benchmark.name()) && selection.lists(benchmark.ignored))
+        .collect();
+    let noun = if named.len() == 1 { "test" } else { "tests" };
+    say(&format!("\nrunning {} {noun}\n", named.len()))?;
+    let (runs, ignored): (Vec<&Planned>, Vec<&Planned>) = named
+        .iter()
+        .partition(|benchmark| selection.runs(benchmark.ignored));
+    for benchmark in &ignored {
+        say(&format!("test {} ... ignored\n", benchmark.name()))?;
+    }
+    let mut failures: Vec<(String, String)> = Vec::new();
+    smoke_test(race, &entries(&runs), |benchmark, outcome| {
+        let name = &benchmark.name;
+        match outcome {
+            Ok(()) => say(&format!("test {name} ... ok\n")),
+            Err(error @ RaceError::Interrupted { .. }) => Err(error.into()),
+            Err(error) => {
+                failures.push((name.clone(), error.to_string()));
+                say(&format!("test {name} ... FAILED\n"))
+            }
+        }
+    })?;
+    let passed = runs.len() - failures.len();
+    let mut end = String::new();
+    if !failures.is_empty() {
+        end += "\nfailures:\n";
+        for (name, message) in &failures {
+            let _ = writeln!(end, "\n---- {name} ----\n{message}");
+        }
+    }
+    let result = if failures.is_empty() { "ok" } else { "FAILED" };
+    let filtered = benchmarks.len() - named.len();
+    let _ = writeln!(
+        end,
+        "\ntest result: {result}. {passed} passed; {} failed; {} ignored; 0 measured; \
+         {filtered} filtered out\n",
+        failures.len(),
+        ignored.len()
+    );
+    say(&end)?;
+    Ok(if failures.is_empty() {
+        Status::Done
+    } else {
+        Status::ContenderFailed
+    })
+}
+
+/// One line per benchmark, and for people how many there are.
+fn listing(benchmarks: &[Planned], selection: &Selection, terse: bool) -> String {
+    let mut text = String::new();
+    let mut count = 0;
+    let listed = |b: &&Planned| selection.names(b.name()) && selection.lists(b.ignored);
+    for benchmark in benchmarks.iter().filter(listed) {
+        count += 1;
+        let _ = writeln!(text, "{}: benchmark", benchmark.name());
+    }
+    if !terse {
+        let noun = if count == 1 {
+            "benchmark"
+        } else {
+            "benchmarks"
+        };
+        let _ = writeln!(text, "\n0 tests, {count} {noun}");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Ignored;
+
+    #[test]
+    fn a_name_that_is_given_twice_is_noticed() {
+        let named = |names: &[&str]| {
+            let mut suite = Suite::new();
+            for name in names {
+                suite.benchmark(*name).baseline("one", || 1);
+            }
+            suite.planned()
+        };
+        assert_eq!(ambiguous(&named(&["a", "b", "a"])), Some("a"));
+        assert_eq!(ambiguous(&named(&["a", "b"])), None);
+    }
+
+    #[test]
+    fn a_listing_has_a_line_per_benchmark_and_counts_them_for_people() {
+        let mut suite = Suite::new();
+        suite.benchmark("a").baseline("one", || 1);
+        suite.benchmark("b").ignored().baseline("one", || 1);
+        let all = Selection::default();
+        let list = |selection, terse| listing(&suite.planned(), selection, terse);
+        assert_eq!(list(&all, true), "a: benchmark\nb: benchmark\n");
+        assert!(list(&all, false).ends_with("\n\n0 tests, 2 benchmarks\n"));
+        let ignored = Selection {
+            ignored: Ignored::Only,
+            ..Selection::default()
+        };
+        assert_eq!(list(&ignored, true), "b: benchmark\n");
+    }
+}

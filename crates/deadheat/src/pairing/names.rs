@@ -5,7 +5,7 @@ use std::path::Path;
 use deadheat_engine::HarnessListing;
 use deadheat_model::{LeftOut, LeftOutReason};
 
-use super::target::{Listed, Pairing, Target, named};
+use super::{Listed, Pairing, Target, named};
 use crate::race::harness_benchmark;
 use crate::settings::{Selection, distinct};
 

@@ -6,7 +6,7 @@ use deadheat_model::{
 };
 
 use super::names::Shown;
-use super::target::{Listed, Pairing, Target, named, unlike};
+use super::{Listed, Pairing, Target, named, unlike};
 
 /// A worker with its listing, as either build made it.
 pub type Worker = Target<Listed<WorkerListing>>;

@@ -9,23 +9,22 @@ use {
     deadheat_model::{Harness, Program},
 };
 
-use deadheat_engine::{Interrupts, Watcher, environment, unix_seconds};
+use deadheat_engine::{Interrupts, Watcher, environment};
 use deadheat_model::{
-    Benchmark, BenchmarkFailure, Design, Environment, LeftOut, Metric, NeutralLinks, Origin, Plan,
+    Benchmark, BenchmarkFailure, Design, Environment, LeftOut, Metric, NeutralLinks, Plan,
     RulesOfSome, RunHeader,
 };
 
-use super::entries::{
-    BenchmarkRace, Entries, PilotedContenders, from_commits, function_contenders,
-};
-use super::error::{RaceError, RaceOutcome, not_started, take_over_signals};
+use super::entries::{BenchmarkRace, Entries, PilotedContenders, function_contenders};
 #[cfg(feature = "commands")]
 use super::harness;
+use super::header::{self, environment_of};
 use super::planning::{
     design, looks, plan_for_costs, refuse_unmeasured, refuse_unmeasured_overrides,
     refuse_unwritable,
 };
 use super::sitting::{PlanUse, Sitting};
+use super::{RaceError, RaceOutcome, not_started, take_over_signals};
 use crate::rules::{benchmark_overrides, blocks_of_quantile, hold_together};
 
 /// Races these benchmarks, each replicate in processes of its own, and records the run as it
@@ -155,27 +154,21 @@ fn header(
     neutral_links: Vec<NeutralLinks>,
     plan: Plan,
 ) -> RunHeader {
-    #[cfg(feature = "commands")]
-    let machine = super::shard::known_of_part(machine, &plan, race.use_of_plan, &race.conditions);
-    let machine = from_commits(machine, &race.commits);
-    RunHeader {
-        command: race.command.clone(),
-        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-        started_at: unix_seconds(),
-        origin: Origin::Race,
-        environment: contenders.known_of(Environment {
-            neutral_links,
-            builds: race.builds.clone(),
-            debug_build: race.program.is_some() && cfg!(debug_assertions),
-            #[cfg(feature = "reports")]
-            calibration: super::known_calibration::known(&machine, &plan),
-            ..machine
-        }),
-        metrics: contenders.metrics().to_vec(),
-        tick_ns: Some(contenders.tick_ns()),
-        left_out: Vec::new(),
-        plan,
-    }
+    let machine = environment_of(
+        machine,
+        &plan,
+        &race.commits,
+        race.use_of_plan,
+        &race.conditions,
+    );
+    let known = contenders.known_of(Environment {
+        neutral_links,
+        builds: race.builds.clone(),
+        debug_build: race.program.is_some() && cfg!(debug_assertions),
+        ..machine
+    });
+    let (metrics, tick_ns) = (contenders.metrics(), contenders.tick_ns());
+    header::header(plan, known, &race.command, metrics, tick_ns)
 }
 
 /// The contenders of these benchmarks, by what they are.

@@ -6,21 +6,18 @@ use std::time::Duration;
 
 use deadheat_engine::{
     Clock, CommandContenders, CommandOptions, Contenders, EngineError, Interrupts, LinkProgram,
-    OsClock, Placements, Watcher, environment, unix_seconds,
+    OsClock, Placements, Watcher, environment,
 };
 use deadheat_model::{
-    Commit, Conditions, CounterAccess, Environment, Metric, NeutralLinks, Origin, Plan, RunHeader,
-    Until,
+    Commit, Conditions, CounterAccess, Environment, Metric, NeutralLinks, Plan, RunHeader, Until,
 };
 
-use super::entries::from_commits;
-use super::error::{RaceError, RaceOutcome, not_started, take_over_signals};
-use super::known_calibration::known;
+use super::header::{self, environment_of};
 use super::planning::{
     add_own_links, plan_for_costs, refuse_unmeasured_overrides, refuse_unwritable,
 };
-use super::shard::known_of_part;
 use super::sitting::{PlanUse, Sitting};
+use super::{RaceError, RaceOutcome, not_started, take_over_signals};
 
 /// The traces that a race of commands leaves, and the program that links.
 #[derive(Clone, Debug)]
@@ -65,18 +62,19 @@ pub fn race_commands(
     let mut machine = environment();
     let placements = placements(&plan, options.placements.clone(), None, &interrupts)?;
     machine.neutral_links = placements.neutral_links().to_vec();
-    machine.calibration = known(&machine, &plan);
-    machine = from_commits(machine, &options.commits);
-    machine = known_of_part(machine, &plan, options.use_of_plan, &options.conditions);
+    let machine = environment_of(
+        machine,
+        &plan,
+        &options.commits,
+        options.use_of_plan,
+        &options.conditions,
+    );
     // One race of many is asked for its effect alone.
     if options.use_of_plan != PlanUse::Saved && options.until.is_none() {
         add_own_links(&mut plan, OWN_LINK_REPLICATES, |of| placements.possible(of));
     }
     let mut contenders = contenders(&plan, options.shown, true, &interrupts)?;
-    let mut header = RunHeader {
-        command: options.command.clone(),
-        ..header(plan, machine, &contenders)?
-    };
+    let mut header = header(plan, machine, &options.command, &contenders)?;
     let clock = OsClock::start();
     // What a link costs nobody knows before it is made, and a replicate on neutral links needs one.
     if options.open
@@ -147,9 +145,11 @@ pub(super) fn contenders<'a>(
     CommandContenders::new(plan, &options, interrupts).map_err(RaceError::NotStarted)
 }
 
+/// The header of the run of this plan, where these contenders measure what it judges.
 fn header(
     plan: Plan,
     machine: Environment,
+    command: &[String],
     contenders: &CommandContenders<'_>,
 ) -> Result<RunHeader, RaceError> {
     let counters = match contenders.counters() {
@@ -179,19 +179,11 @@ fn header(
     }
     let whom = "commands";
     refuse_unmeasured_overrides(&plan.benchmarks, contenders.metrics(), whom)?;
-    Ok(RunHeader {
-        command: Vec::new(),
-        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-        started_at: unix_seconds(),
-        origin: Origin::Race,
-        environment: Environment {
-            pinned: contenders.pinned().to_vec(),
-            counters: Some(counters),
-            ..machine
-        },
-        metrics: contenders.metrics().to_vec(),
-        tick_ns: Some(OsClock::measured_tick_ns()),
-        left_out: Vec::new(),
-        plan,
-    })
+    let known = Environment {
+        pinned: contenders.pinned().to_vec(),
+        counters: Some(counters),
+        ..machine
+    };
+    let (metrics, tick_ns) = (contenders.metrics(), OsClock::measured_tick_ns());
+    Ok(header::header(plan, known, command, metrics, tick_ns))
 }

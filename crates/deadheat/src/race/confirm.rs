@@ -23,7 +23,7 @@ use deadheat_model::{
 };
 
 use super::entries::{BenchmarkRace, Entries};
-use super::error::{RaceOutcome, take_over_signals};
+use super::{RaceOutcome, take_over_signals};
 use crate::exit::{Failure, Status};
 use crate::repetition::derived_seed;
 use crate::rules::Gate;

@@ -5,16 +5,16 @@ use std::path::PathBuf;
 
 use deadheat_engine::{
     Contenders, EngineError, FunctionContenders, FunctionError, FunctionFailure, FunctionOptions,
-    Interrupts, LinkProgram, Moment, WorkerProgram, machine,
+    Interrupts, LinkProgram, Moment, WorkerProgram,
 };
 use deadheat_model::{
     Benchmark, Commit, Conditions, Environment, Front, LeftOut, LeftOutReason, Metric,
     NeutralLinks, Plan, RaceSettings, RulesOfSome, Until,
 };
 
-use super::error::{RaceError, not_started};
 use super::planning::{add_own_links, complete, not_one_by_one};
 use super::sitting::PlanUse;
+use super::{RaceError, not_started};
 
 /// A race of benchmarks: how they are raced and judged, and what it leaves behind.
 #[derive(Clone, Debug, Default)]
@@ -134,21 +134,8 @@ pub(super) trait PilotedContenders: Contenders {
 /// Blocks in a replicate where neither the user nor a pilot says.
 const BLOCKS: u32 = 25;
 
-/// Replicates of a benchmark on the user's own link, beside neutral ones.
-const OWN_LINK_REPLICATES: u32 = 6;
-
-/// The facts of this machine, with its name where the sides are commits: a history of these tells
-/// machines apart.
-pub(super) fn from_commits(here: Environment, commits: &[Commit]) -> Environment {
-    if commits.is_empty() {
-        return here;
-    }
-    Environment {
-        machine: machine(&here).id,
-        commits: commits.to_vec(),
-        ..here
-    }
-}
+/// Replicates of a benchmark on the user's own links, beside neutral ones.
+pub(super) const OWN_LINK_REPLICATES: u32 = 6;
 
 /// Blocks in a replicate, where they are not found by a pilot. What callgrind counts is the same in
 /// every block of a process.

@@ -10,13 +10,10 @@ use deadheat_model::{
     Pinning, Plan, Program, RaceSettings, Workload,
 };
 
+use super::RaceError;
 use super::commands::placements;
-use super::entries::{BenchmarkRace, PilotedContenders};
-use super::error::RaceError;
+use super::entries::{BenchmarkRace, OWN_LINK_REPLICATES, PilotedContenders};
 use super::planning::add_own_links;
-
-/// Replicates of a benchmark on the user's own links, beside neutral ones.
-const OWN_LINK_REPLICATES: u32 = 6;
 
 /// A benchmark of a harness before its pilot: for every side the contender's name, the executable
 /// with the arguments of the user, and the name by which it knows the benchmark.

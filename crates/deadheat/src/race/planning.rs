@@ -12,7 +12,7 @@ use deadheat_model::{
     Benchmark, Contender, Design, Front, LevelOverride, Looks, Metric, OwnLink, Plan, RaceSettings,
 };
 
-use super::error::RaceError;
+use super::RaceError;
 
 /// The design of a race of benchmarks, with everything checked that the user could get wrong.
 pub(super) fn design(settings: &RaceSettings) -> Result<Design, RaceError> {

@@ -1,15 +1,12 @@
-//! A part of a race that is spread over several machines: which one a scheduler asks for, what the
-//! header of its run tells beside, and a part that was stopped and is started again.
+//! A part of a race that is spread over several machines: which one a scheduler asks for, and a part
+//! that was stopped and is started again.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use deadheat_engine::{boot, contents};
+use deadheat_engine::boot;
 use deadheat_format::{read_header, read_run, set_aside};
-use deadheat_model::{
-    Conditions, Environment, Plan, RaceSettings, RunHeader, Shard, ShardNumber, Workload, fnv1a,
-};
+use deadheat_model::{RaceSettings, RunHeader, Shard, ShardNumber, fnv1a};
 
-use super::sitting::PlanUse;
 use crate::exit::Failure;
 use crate::terminal::to_stderr;
 
@@ -170,59 +167,6 @@ fn seed_of(job: &str) -> u64 {
     let hash = fnv1a(job.bytes());
     // Short enough to be read, and typed.
     (hash ^ (hash >> 32)) & 0xffff_ffff
-}
-
-/// The environment with what tells a host apart, its conditions, and the contents of the programs of its plan, where
-/// that is a part of a race, or is written down for other machines.
-pub(super) fn known_of_part(
-    environment: Environment,
-    plan: &Plan,
-    use_of_plan: PlanUse,
-    conditions: &Conditions,
-) -> Environment {
-    if plan.design.shard.is_none() && use_of_plan != PlanUse::Save {
-        return environment;
-    }
-    Environment {
-        boot: boot(),
-        conditions: conditions.clone(),
-        programs: programs_of(plan),
-        ..environment
-    }
-}
-
-/// The programs of a plan, each by its name and the SHA-256 of what it holds here.
-pub(super) fn programs_of(plan: &Plan) -> Vec<(String, String)> {
-    let contenders = plan.benchmarks.iter().flat_map(|one| &one.contenders);
-    let mut programs: Vec<(String, String)> = Vec::new();
-    let mut seen: Vec<(PathBuf, &[String])> = Vec::new();
-    for contender in contenders {
-        let (program, arguments) = match &contender.workload {
-            // What a command is given may be what it writes.
-            Workload::Command(command) => match command.program() {
-                Some(program) => (program, &[][..]),
-                None => continue,
-            },
-            Workload::Worker(calls) => {
-                (calls.program.executable.clone(), &*calls.program.arguments)
-            }
-            Workload::Harness(calls) => {
-                (calls.program.executable.clone(), &*calls.program.arguments)
-            }
-            Workload::Function(_) | Workload::Recording => continue,
-        };
-        let files = (program, arguments);
-        if seen.contains(&files) {
-            continue;
-        }
-        let (program, arguments) = &files;
-        for (file, digest) in contents(program, arguments) {
-            let name = file.file_name().unwrap_or(file.as_os_str());
-            programs.push((name.to_string_lossy().into_owned(), digest));
-        }
-        seen.push(files);
-    }
-    programs
 }
 
 /// The header of a part that was begun already, in the file that these settings would record it

@@ -10,7 +10,7 @@ use deadheat_model::{
     BenchmarkFailure, Plan, RecordSink, Run, RunHeader, StoppingRule, Until, Workload,
 };
 
-use super::error::{RaceError, RaceOutcome};
+use super::{RaceError, RaceOutcome};
 
 /// Contenders that are ready to race, and everybody who looks on.
 pub(super) struct Sitting<'a> {
@@ -95,40 +95,42 @@ impl Sitting<'_> {
         finish(raced, run, path)
     }
 
-    /// Races behind what the run holds, by the rule that holds at any time, and appends to its
-    /// file: up to `more` further replicates, and for as long as `budget` from now on.
+    /// Races behind what the run holds and appends to its file: to the end that its plan has for it,
+    /// or, by the rule that holds at any time, up to so many `further` replicates and for so long
+    /// from now on.
     #[cfg(feature = "commands")]
     pub(super) fn go_on(
         self,
         path: &Path,
         mut run: Run,
-        more: u32,
-        budget: Option<Duration>,
+        further: Option<(u32, Option<Duration>)>,
     ) -> Result<RaceOutcome, RaceError> {
-        let (mut writer, clock) = taken_up(path, &mut run)?;
-        let benchmarks = run.benchmarks.iter();
-        let last = benchmarks.filter_map(|samples| samples.blocks().last());
-        let done = last.map(|block| block.replicate + 1).max().unwrap_or(0);
-        let mut rule = deadheat_analysis::AnytimeRule::new(&run.header);
+        let version = env!("CARGO_PKG_VERSION");
+        let started_at = deadheat_engine::unix_seconds();
+        let mut writer =
+            RunFileWriter::resume(path, version, started_at).map_err(RaceError::Resume)?;
+        let ended = run.end.as_ref().map(|end| end.elapsed_ns);
+        let clock = OsClock::resume(ended.unwrap_or(run.elapsed_ns));
+        run.resume();
+        let mut rule: Box<dyn StoppingRule> = match further {
+            None => Box::new(PlannedRule::new(&run.header)),
+            Some(_) => Box::new(deadheat_analysis::AnytimeRule::new(&run.header)),
+        };
+        let plan = &run.header.plan;
+        let (max_replicates, budget) = match further {
+            None => (plan.max_replicates(), plan.design.budget),
+            Some((more, budget)) => {
+                let benchmarks = run.benchmarks.iter();
+                let last = benchmarks.filter_map(|samples| samples.blocks().last());
+                let done = last.map(|block| block.replicate + 1).max().unwrap_or(0);
+                (done.saturating_add(more), budget)
+            }
+        };
         let limits = Limits {
-            max_replicates: done.saturating_add(more),
+            max_replicates,
             budget,
         };
-        let raced = self.race(&mut run, &clock, &mut rule, &mut writer, limits);
-        finish(raced, run, path.to_owned())
-    }
-
-    /// Races behind what the run holds to the end that its plan has for it, and appends to its
-    /// file.
-    #[cfg(feature = "commands")]
-    pub(super) fn go_on_by_plan(self, path: &Path, mut run: Run) -> Result<RaceOutcome, RaceError> {
-        let (mut writer, clock) = taken_up(path, &mut run)?;
-        let mut rule = PlannedRule::new(&run.header);
-        let limits = Limits {
-            max_replicates: run.header.plan.max_replicates(),
-            budget: run.header.plan.design.budget,
-        };
-        let raced = self.race(&mut run, &clock, &mut rule, &mut writer, limits);
+        let raced = self.race(&mut run, &clock, &mut *rule, &mut writer, limits);
         finish(raced, run, path.to_owned())
     }
 
@@ -154,18 +156,6 @@ impl Sitting<'_> {
         }
         .race(run)
     }
-}
-
-/// A run that is taken up again: its file, and its clock where it stopped.
-#[cfg(feature = "commands")]
-fn taken_up(path: &Path, run: &mut Run) -> Result<(RunFileWriter, OsClock), RaceError> {
-    let version = env!("CARGO_PKG_VERSION");
-    let started_at = deadheat_engine::unix_seconds();
-    let writer = RunFileWriter::resume(path, version, started_at).map_err(RaceError::Resume)?;
-    let ended = run.end.as_ref().map(|end| end.elapsed_ns);
-    let clock = OsClock::resume(ended.unwrap_or(run.elapsed_ns));
-    run.resume();
-    Ok((writer, clock))
 }
 
 /// Returns whether a failure ends the whole race, as it does one of commands.

@@ -2,12 +2,456 @@
 //! line, and the gate that holds answers against them.
 
 mod gate;
-mod precedence;
+
+use std::path::{Path, PathBuf};
+
+use deadheat_analysis::blocks_for_quantile;
+use deadheat_format::{FileProblem, find_rules, read_rules};
+use deadheat_model::{
+    Benchmark, BenchmarkOverrides, FailOn, LevelOverride, Looks, RaceSettings, RulesFile,
+    RulesOfSome,
+};
+#[cfg(feature = "commands")]
+use deadheat_model::{Metric, Origin, Results, Run};
+
+use crate::exit::Failure;
+use crate::settings::{Selection, random_seed};
 
 pub use gate::Gate;
+
+/// The options of a command line that a rules file may hold, too. They always win over a file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CliOverrides {
+    /// Its options.
+    pub settings: RaceSettings,
+    /// True if benchmarks were named one by one, so that the filters of a file do not count.
+    pub names: bool,
+    /// True if all benchmarks of a project are at hand, so that an entry of a file that fits none
+    /// of them has outlived its benchmark.
+    pub whole: bool,
+}
+
+/// Which rules file is read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum RulesSource {
+    /// The nearest `deadheat.toml`, from the current folder upwards; none where
+    /// there is none.
+    #[default]
+    Nearest,
+    /// This one.
+    Named(PathBuf),
+    /// None.
+    Nowhere,
+}
+
+/// The terms that saved results, which carry no plan, are judged by.
 #[cfg(feature = "commands")]
-pub use precedence::Terms;
+#[derive(Clone, Debug, PartialEq)]
+pub struct Terms {
+    /// Smallest relative change worth acting on; 0.01 is 1 %.
+    pub margin: f64,
+    /// Chance of any wrong verdict that the user accepts.
+    pub alpha: f64,
+    /// The metric the verdict speaks of, by name; without one the first of
+    /// each benchmark.
+    pub metric: Option<String>,
+    /// Rules of some benchmarks; the last that fits wins, key by key.
+    pub rules: Vec<RulesOfSome>,
+}
+
 #[cfg(feature = "commands")]
-pub(crate) use precedence::recorded_rules;
-pub use precedence::{CliOverrides, Rules, RulesSource};
-pub(crate) use precedence::{benchmark_overrides, blocks_of_quantile, hold_together};
+impl Terms {
+    /// Returns the metric that a benchmark is judged by, where anybody says.
+    pub(crate) fn metric_of(&self, benchmark: &str) -> Option<String> {
+        let own = RulesOfSome::of(&self.rules, benchmark).metric;
+        own.map(|metric| metric.name().to_owned())
+            .or_else(|| self.metric.clone())
+    }
+}
+
+/// The rules for the benchmarks: those of the command line and, below them, those of a file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rules {
+    asked: CliOverrides,
+    file: Option<RulesFile>,
+}
+
+impl Rules {
+    /// The rules of a command line and, below them, of a file.
+    pub fn new(asked: CliOverrides, file: Option<RulesFile>) -> Self {
+        Self { asked, file }
+    }
+
+    /// The same, the file found and read. Rules that make no sense are an error
+    /// of what was asked for.
+    pub fn read(asked: CliOverrides, source: &RulesSource) -> Result<Self, Failure> {
+        let file = match source {
+            RulesSource::Nowhere => None,
+            RulesSource::Named(path) => Some(
+                read_rules(path).map_err(|error| Failure::Usage(format!("--config: {error}")))?,
+            ),
+            RulesSource::Nearest => {
+                let found = find_rules(Path::new("")).map_err(Failure::reading)?;
+                found
+                    .map(read_rules)
+                    .transpose()
+                    .map_err(|error| match error.problem {
+                        FileProblem::CannotRead(_) => Failure::reading(error),
+                        _ => Failure::Usage(error.to_string()),
+                    })?
+            }
+        };
+        Ok(Self::new(asked, file))
+    }
+
+    /// The settings of every benchmark: by the command line, then by the file.
+    pub fn settings(&self) -> RaceSettings {
+        let asked = self.asked.settings.clone();
+        match &self.file {
+            Some(file) => asked.or(&file.all),
+            None => asked,
+        }
+    }
+
+    /// The same with a seed, drawn where nobody chose one.
+    pub fn seeded(&self) -> RaceSettings {
+        let mut settings = self.settings();
+        settings.seed.get_or_insert_with(random_seed);
+        settings
+    }
+
+    /// Rules of some benchmarks, without what the command line says for all.
+    pub fn some(&self) -> Vec<RulesOfSome> {
+        let file = self.file.as_ref();
+        let mut some = file.map_or_else(Vec::new, |file| file.some.clone());
+        for RulesOfSome { rules, .. } in &mut some {
+            *rules = std::mem::take(rules).without(&self.asked.settings);
+        }
+        some
+    }
+
+    /// The selection of the command line, among what the filters of the file leave. The filters do
+    /// not count for users who name benchmarks on the command line, and so know better.
+    pub fn selection(&self, selection: Selection) -> Selection {
+        match self.file.as_ref().filter(|_| !self.asked.names) {
+            Some(file) => Selection {
+                include: file.include.clone(),
+                exclude: file.exclude.clone(),
+                ..selection
+            },
+            None => selection,
+        }
+    }
+
+    /// The terms that saved results are judged by.
+    #[cfg(feature = "commands")]
+    pub fn terms(&self) -> Terms {
+        let settings = self.settings();
+        Terms {
+            margin: settings.margin(),
+            alpha: settings.alpha(),
+            metric: settings.metric.map(|metric| metric.name().to_owned()),
+            rules: self.some(),
+        }
+    }
+
+    /// Takes out of results what the filters of the file leave out.
+    #[cfg(feature = "commands")]
+    pub fn keep(&self, results: &mut Results) {
+        let selection = self.selection(Selection::default());
+        results.benchmarks.retain(|one| selection.names(&one.name));
+    }
+
+    /// Gives the benchmarks of a recording their own rules; a race keeps those
+    /// it was planned with. `file` is the recording, for messages.
+    #[cfg(feature = "commands")]
+    pub fn govern(&self, run: &mut Run, file: &Path) -> Result<(), Failure> {
+        if run.header.origin == Origin::Race || !run.sides.is_empty() {
+            return Ok(());
+        }
+        let some = self.some();
+        let end = run.header.plan.design.looks.max_replicates();
+        for index in 0..run.header.plan.benchmarks.len() {
+            let recorded = run.header.metrics_of(index);
+            let benchmark = &mut run.header.plan.benchmarks[index];
+            benchmark.overrides = recorded_rules(&some, &benchmark.name, end);
+            let asked = benchmark.overrides.judged.take();
+            benchmark.overrides.judged = asked.map(|metric| metric.as_in(&recorded));
+            if let Some(judged) = &benchmark.overrides.judged
+                && !recorded.contains(judged)
+            {
+                let known: Vec<&str> = recorded.iter().map(Metric::name).collect();
+                // Only a file has rules of some benchmarks.
+                let path = self.file.as_ref().map_or(Path::new(""), |file| &file.path);
+                return Err(Failure::Usage(format!(
+                    "metric {judged} of benchmark '{}' in {}: {} records only {}",
+                    benchmark.name,
+                    path.display(),
+                    file.display(),
+                    known.join(", ")
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// The gate that answers have to pass. Its filters are those of the file, unless benchmarks
+    /// were named.
+    pub fn gate(&self) -> Gate {
+        let file = self.file.as_ref();
+        Gate {
+            fail_on: self.settings().fail_on.unwrap_or_default(),
+            some: self.some(),
+            ignores: file.map_or_else(Vec::new, |file| file.ignores.clone()),
+            judged: self.selection(Selection::default()),
+            config: file.map(|file| file.path.clone()),
+            whole: self.asked.whole,
+            ..Gate::default()
+        }
+    }
+
+    /// A message about `--metric`, which names the file where that chose the
+    /// metric.
+    pub fn blamed(&self, message: String) -> String {
+        let file = self.file.as_ref();
+        let file = file.filter(|_| self.asked.settings.metric.is_none());
+        let file = file.filter(|file| file.all.metric.is_some());
+        match (file, message.strip_prefix("--metric ")) {
+            (Some(file), Some(rest)) => format!("{}: metric {rest}", file.path.display()),
+            _ => message,
+        }
+    }
+}
+
+/// The settings decided for a benchmark otherwise than for all. `looks` plans the looks for a
+/// chance of a wrong verdict of its own.
+pub(crate) fn benchmark_overrides<E>(
+    some: &[RulesOfSome],
+    benchmark: &str,
+    looks: impl FnOnce(f64) -> Result<Looks, E>,
+) -> Result<BenchmarkOverrides, E> {
+    let rules = RulesOfSome::of(some, benchmark);
+    let level = |alpha| {
+        Ok(LevelOverride {
+            alpha,
+            looks: looks(alpha)?,
+        })
+    };
+    Ok(BenchmarkOverrides {
+        margin: rules.margin,
+        level: rules.alpha.map(level).transpose()?,
+        judged: rules.metric,
+        quantile: rules.quantile,
+        budget: rules.budget,
+    })
+}
+
+/// The blocks in a replicate of a benchmark whose verdict speaks of a quantile: so many as that takes,
+/// or as the user asked for. `None` for any other benchmark; the error says what asks for too few.
+pub(crate) fn blocks_of_quantile(
+    benchmark: &Benchmark,
+    settings: &RaceSettings,
+) -> Result<Option<u32>, String> {
+    let Some(quantile) = benchmark.overrides.quantile.or(settings.quantile) else {
+        return Ok(None);
+    };
+    let least = blocks_for_quantile(quantile, benchmark.contenders.len());
+    match settings.blocks {
+        Some(blocks) if blocks < least => Err(format!(
+            "--blocks {blocks}: the quantile {quantile} of benchmark '{}' takes at least {least} blocks \
+             in a replicate",
+            benchmark.name
+        )),
+        blocks => Ok(Some(blocks.unwrap_or(least))),
+    }
+}
+
+/// Notes in every benchmark that must not be slower the comparisons for which this has to hold
+/// together. A race that is confirmed by a second one need not hold for more than itself.
+pub(crate) fn hold_together(
+    benchmarks: &mut [Benchmark],
+    settings: &RaceSettings,
+    some: &[RulesOfSome],
+) {
+    let is_member = |benchmark: &Benchmark| {
+        let own = RulesOfSome::of(some, &benchmark.name).fail_on;
+        let asked = own.as_ref().or(settings.fail_on.as_ref());
+        asked.is_some_and(|asked| asked.contains(&FailOn::Slower))
+    };
+    let members = benchmarks.iter().filter(|one| is_member(one));
+    let family: usize = members.map(|one| one.candidates().count()).sum();
+    if family > 1 && !settings.confirm() {
+        let members = benchmarks.iter_mut().filter(|one| is_member(one));
+        members.for_each(|one| one.family = family as u32);
+    }
+}
+
+/// The settings decided for a benchmark of a recording, which is looked at once, after so many
+/// replicates, has no time to spend, and does not hold single iterations.
+#[cfg(feature = "commands")]
+pub(crate) fn recorded_rules(
+    some: &[RulesOfSome],
+    benchmark: &str,
+    replicates: u32,
+) -> BenchmarkOverrides {
+    let once = |alpha| {
+        Ok::<_, std::convert::Infallible>(Looks {
+            at: vec![replicates],
+            levels: vec![alpha],
+            weights: vec![1.0],
+        })
+    };
+    let Ok(overrides) = benchmark_overrides(some, benchmark, once);
+    BenchmarkOverrides {
+        budget: None,
+        quantile: None,
+        ..overrides
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use deadheat_analysis::planned_looks;
+    use deadheat_model::{Contender, Glob, Metric, Workload};
+
+    use super::*;
+
+    fn file() -> RulesFile {
+        RulesFile {
+            path: "deadheat.toml".into(),
+            all: RaceSettings {
+                margin: Some(0.02),
+                alpha: Some(0.01),
+                metric: Some(Metric::Cpu),
+                budget: Some(Duration::from_secs(30)),
+                fail_on: Some(vec![FailOn::Slower]),
+                max_replicates: Some(22),
+                ..RaceSettings::default()
+            },
+            include: vec![Glob::new("parse/*")],
+            some: vec![RulesOfSome {
+                name: Glob::new("parse/*"),
+                rules: RaceSettings {
+                    margin: Some(0.05),
+                    fail_on: Some(vec![FailOn::Inconclusive]),
+                    ..RaceSettings::default()
+                },
+            }],
+            ..RulesFile::default()
+        }
+    }
+
+    #[test]
+    fn the_command_line_wins_over_the_file_and_the_file_over_the_defaults() {
+        let nothing = Rules::default().settings();
+        assert_eq!((nothing.margin(), nothing.alpha()), (0.01, 0.05));
+        assert_eq!((nothing.judged(), nothing.budget), (Metric::Wall, None));
+
+        let rules = Rules::new(CliOverrides::default(), Some(file()));
+        let settings = rules.settings();
+        assert_eq!((settings.margin(), settings.alpha()), (0.02, 0.01));
+        assert_eq!(settings.judged(), Metric::Cpu);
+        assert_eq!(settings.max_replicates, Some(22));
+        assert_eq!(rules.gate().fail_on, [FailOn::Slower]);
+        assert_eq!(rules.some(), file().some);
+
+        let asked = CliOverrides {
+            settings: RaceSettings {
+                margin: Some(0.03),
+                alpha: Some(0.1),
+                metric: Some(Metric::User),
+                budget: Some(Duration::from_secs(1)),
+                max_replicates: Some(6),
+                fail_on: Some(vec![FailOn::NotEquivalent]),
+                ..RaceSettings::default()
+            },
+            ..CliOverrides::default()
+        };
+        let rules = Rules::new(asked, Some(file()));
+        let settings = rules.settings();
+        assert_eq!((settings.margin(), settings.alpha()), (0.03, 0.1));
+        assert_eq!(settings.judged(), Metric::User);
+        assert_eq!(settings.budget, Some(Duration::from_secs(1)));
+        assert_eq!(settings.max_replicates, Some(6));
+        assert_eq!(rules.gate().fail_on, [FailOn::NotEquivalent]);
+        assert_eq!(rules.some()[0].rules, RaceSettings::default());
+    }
+
+    #[test]
+    fn filters_of_the_file_hold_until_somebody_names_benchmarks() {
+        let names = |names| {
+            let asked = CliOverrides {
+                names,
+                ..CliOverrides::default()
+            };
+            Rules::new(asked, Some(file()))
+        };
+        let selection = names(false).selection(Selection::default());
+        assert!(!selection.names("sort") && selection.names("parse/json"));
+        let selection = names(true).selection(Selection::default());
+        assert!(selection.names("sort"));
+    }
+
+    fn some(metric: &str) -> Vec<RulesOfSome> {
+        vec![RulesOfSome {
+            name: Glob::new("parse/*"),
+            rules: RaceSettings {
+                alpha: Some(0.01),
+                metric: Some(Metric::from_name(metric)),
+                ..RaceSettings::default()
+            },
+        }]
+    }
+
+    #[test]
+    fn a_benchmark_gets_the_looks_of_its_own_level() {
+        let looks = |alpha| planned_looks(0, 40, alpha);
+        let own = benchmark_overrides(&some("cpu"), "parse/json", looks).unwrap();
+        let level = own.level.unwrap();
+        assert_eq!(level.looks, planned_looks(0, 40, 0.01).unwrap());
+        assert_eq!(level.looks.at, planned_looks(0, 40, 0.05).unwrap().at);
+        assert_eq!(own.judged, Some(Metric::Cpu));
+        assert!(
+            benchmark_overrides(&some("cpu"), "sort", looks)
+                .unwrap()
+                .is_empty()
+        );
+    }
+
+    #[test]
+    fn all_that_must_not_be_slower_hold_together_unless_a_second_race_confirms() {
+        let contender = |name: &str| Contender {
+            name: name.to_owned(),
+            workload: Workload::Recording,
+        };
+        let benchmark = |name: &str, contenders: &[&str]| Benchmark {
+            name: name.to_owned(),
+            contenders: contenders.iter().copied().map(contender).collect(),
+            ..Benchmark::default()
+        };
+        let free = RulesOfSome {
+            name: Glob::new("free"),
+            rules: RaceSettings {
+                fail_on: Some(Vec::new()),
+                ..RaceSettings::default()
+            },
+        };
+        let families = |settings: &RaceSettings| {
+            let mut all = [
+                benchmark("free", &["a", "b"]),
+                benchmark("two", &["a", "b"]),
+                benchmark("three", &["a", "b", "c"]),
+            ];
+            hold_together(&mut all, settings, std::slice::from_ref(&free));
+            all.map(|one| one.family)
+        };
+        let mut settings = RaceSettings::default();
+        assert_eq!(families(&settings), [0, 0, 0]);
+        settings.fail_on = Some(vec![FailOn::Slower]);
+        assert_eq!(families(&settings), [0, 3, 3]);
+        settings.confirm = Some(true);
+        assert_eq!(families(&settings), [0, 0, 0]);
+    }
+}
