@@ -1,4 +1,5 @@
-//! Runs made by hand: what most of them have in common, to be filled in with what a test is about.
+//! Runs made by hand: what most of them have in common, to be filled in with what a test is about,
+//! and the random numbers of those that are simulated.
 
 use deadheat_model::{
     Benchmark, CommandLine, Contender, ContenderId, Design, EndReason, Environment, ExitPolicy,
@@ -101,5 +102,27 @@ pub fn ended(reason: EndReason) -> RunEnd {
         reason,
         launches: 9,
         elapsed_ns: 9,
+    }
+}
+
+/// A stream of random numbers (SplitMix64) that is decided by its seed and lies open here, so that
+/// no other version of a library changes what a test has seen.
+pub struct Stream(pub u64);
+
+impl Stream {
+    /// A number above 0 and below 1.
+    pub fn uniform(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^= z >> 31;
+        ((z >> 11) as f64 + 0.5) / (1u64 << 53) as f64
+    }
+
+    /// A number from the standard normal distribution (Box & Muller 1958).
+    pub fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * self.uniform().ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.uniform()).cos()
     }
 }
