@@ -19,7 +19,7 @@ use deadheat_stats::{
 };
 
 use crate::effects::Effects;
-use crate::plots::{Material, Paired, Rival, Sorted, plots};
+use crate::plots::{Paired, PlotCandidate, PlotInputs, Sorted, plots};
 use crate::raced::{MOST_ZEROS, Members, tick, zero_as};
 
 /// The judged metric of a benchmark.
@@ -79,7 +79,7 @@ impl<'a> Figured<'a> {
                 judged,
                 pairs: Measured::pairs(self.samples, candidate),
             });
-            let rival = Rival {
+            let rival = PlotCandidate {
                 side: (sorted(&data), self.members.indices(candidate)),
                 paired,
             };
@@ -104,8 +104,8 @@ impl<'a> Figured<'a> {
         (figures, plots)
     }
 
-    fn material<'b>(&'b self, candidate: Option<Rival<'b>>) -> Material<'b> {
-        Material {
+    fn material<'b>(&'b self, candidate: Option<PlotCandidate<'b>>) -> PlotInputs<'b> {
+        PlotInputs {
             samples: self.samples,
             values: &self.measured.values,
             logs: &self.measured.logs,

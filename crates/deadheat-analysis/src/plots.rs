@@ -17,7 +17,7 @@ use crate::effects::Effects;
 use crate::hosts::dropped_blocks;
 
 /// The material that plots are made of.
-pub(crate) struct Material<'a> {
+pub(crate) struct PlotInputs<'a> {
     /// The samples of the benchmark.
     pub(crate) samples: &'a Samples,
     /// Their values per iteration, in the order taken.
@@ -27,11 +27,11 @@ pub(crate) struct Material<'a> {
     /// The baseline sorted, and which samples are its own.
     pub(crate) baseline: (Sorted<'a>, &'a [u32]),
     /// `None` for a contender alone.
-    pub(crate) candidate: Option<Rival<'a>>,
+    pub(crate) candidate: Option<PlotCandidate<'a>>,
 }
 
 /// The candidate of a comparison.
-pub(crate) struct Rival<'a> {
+pub(crate) struct PlotCandidate<'a> {
     /// Sorted, and which samples are its own.
     pub(crate) side: (Sorted<'a>, &'a [u32]),
     /// `None` where nothing is paired.
@@ -49,7 +49,7 @@ pub(crate) struct Paired<'a> {
 }
 
 /// Everything there is to draw but the looks, at most so many points in each series.
-pub(crate) fn plots(material: &Material, points: usize) -> Plots {
+pub(crate) fn plots(material: &PlotInputs, points: usize) -> Plots {
     let rival = material.candidate.as_ref();
     let paired = rival.and_then(|rival| rival.paired.as_ref());
     let blocks = paired.map_or_else(Vec::new, |paired| {

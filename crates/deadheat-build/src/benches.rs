@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::disk::entries;
 use crate::error::BuildError;
-use crate::key::{Ingredients, PASSED_OVER};
+use crate::key::{KeyInputs, PASSED_OVER};
 use crate::manifest::{Bench, Dependency, Manifest, with_packages};
 use crate::repository::{Commit, Repository};
 
@@ -40,7 +40,7 @@ pub(crate) struct BenchTarget {
 
 /// The side that bench targets are taken from.
 #[derive(Clone, Debug)]
-pub(crate) struct Donor {
+pub(crate) struct BenchSource {
     /// Its name.
     pub(crate) name: String,
     /// The top of its sources.
@@ -58,7 +58,7 @@ pub(crate) struct Overlay {
     pub(crate) targets: Vec<BenchTarget>,
     /// True if the commit has bench targets of these names itself.
     pub(crate) shares: bool,
-    /// Files that are the same as those of the donor.
+    /// Files that are the same as those of the side that gives the bench targets.
     copies: Vec<PathBuf>,
     texts: BTreeMap<PathBuf, String>,
 }
@@ -69,17 +69,21 @@ impl Overlay {
     pub(crate) fn plan(
         repository: &Repository<'_>,
         commit: &Commit,
-        donor: &Donor,
+        bench_source: &BenchSource,
         dropped: &[BenchTarget],
     ) -> Result<Option<Self>, BuildError> {
         let mut planning = Planning {
             repository,
             commit,
-            donor,
+            bench_source,
             files: repository.files_of(commit)?,
             overlay: Self::default(),
         };
-        let mut manifests: Vec<&Path> = donor.targets.iter().map(|it| &*it.manifest).collect();
+        let mut manifests: Vec<&Path> = bench_source
+            .targets
+            .iter()
+            .map(|it| &*it.manifest)
+            .collect();
         manifests.sort_unstable();
         manifests.dedup();
         for manifest in manifests {
@@ -93,22 +97,22 @@ impl Overlay {
     }
 
     /// Adds all that it changes.
-    pub(crate) fn add_to(&self, ingredients: &mut Ingredients, donor: &Donor) {
+    pub(crate) fn add_to(&self, key_inputs: &mut KeyInputs, bench_source: &BenchSource) {
         for path in &self.copies {
-            let bytes = fs::read(donor.top.join(path)).unwrap_or_default();
-            ingredients.add("put in", path);
-            ingredients.add("content", Digest::of(&bytes).0);
+            let bytes = fs::read(bench_source.top.join(path)).unwrap_or_default();
+            key_inputs.add("put in", path);
+            key_inputs.add("content", Digest::of(&bytes).0);
         }
         for (path, text) in &self.texts {
-            ingredients.add("put in", path);
-            ingredients.add("content", text);
+            key_inputs.add("put in", path);
+            key_inputs.add("content", text);
         }
     }
 
     /// Writes it over the sources below `top`.
-    pub(crate) fn write(&self, donor: &Donor, top: &Path) -> Result<(), BuildError> {
+    pub(crate) fn write(&self, bench_source: &BenchSource, top: &Path) -> Result<(), BuildError> {
         for path in &self.copies {
-            let (from, to) = (donor.top.join(path), top.join(path));
+            let (from, to) = (bench_source.top.join(path), top.join(path));
             made_way(&to)?;
             fs::copy(&from, &to).map_err(BuildError::at(&from))?;
         }
@@ -154,7 +158,7 @@ fn made_way(file: &Path) -> Result<(), BuildError> {
 struct Planning<'a> {
     repository: &'a Repository<'a>,
     commit: &'a Commit,
-    donor: &'a Donor,
+    bench_source: &'a BenchSource,
     /// The files of the commit.
     files: Vec<PathBuf>,
     overlay: Overlay,
@@ -176,14 +180,14 @@ impl Planning<'_> {
             .collect();
         let mut own = ours.benches(&files);
         let targets = self
-            .donor
+            .bench_source
             .targets
             .iter()
             .filter(|it| it.manifest == manifest);
         let mut wanted = Vec::new();
         for target in targets {
             let is_own = own.iter().any(|(name, _)| *name == target.name);
-            if is_own && !self.donor.replaces {
+            if is_own && !self.bench_source.replaces {
                 self.overlay.shares = true;
                 continue;
             }
@@ -205,7 +209,7 @@ impl Planning<'_> {
         });
         ours.set_benches(&own, &put_in.collect::<Vec<Bench>>(), &theirs);
         // Own benches were written for the versions of their own time.
-        let anew = self.donor.replaces || own.is_empty();
+        let anew = self.bench_source.replaces || own.is_empty();
         let taken = match wanted.is_empty() {
             true => Vec::new(),
             false => ours.add_dev_dependencies(&theirs, anew),
@@ -222,7 +226,7 @@ impl Planning<'_> {
         theirs: &Manifest,
         dropped: &[BenchTarget],
     ) -> Result<(), BuildError> {
-        let targets = self.donor.targets.iter();
+        let targets = self.bench_source.targets.iter();
         let targets: Vec<BenchTarget> = targets
             .filter(|it| it.manifest.parent() == Some(folder) && !dropped.contains(it))
             .cloned()
@@ -272,7 +276,7 @@ impl Planning<'_> {
             let manifest = folder.join("Cargo.toml");
             let is_there =
                 self.files.contains(&manifest) || self.overlay.copies.contains(&manifest);
-            if !is_there && self.donor.top.join(&manifest).is_file() {
+            if !is_there && self.bench_source.top.join(&manifest).is_file() {
                 self.copy_below(&folder);
             }
         }
@@ -293,8 +297,11 @@ impl Planning<'_> {
     }
 
     fn copy_below(&mut self, folder: &Path) {
-        for path in entries(&self.donor.top.join(folder)) {
-            let Ok(below) = path.strip_prefix(&self.donor.top).map(Path::to_owned) else {
+        for path in entries(&self.bench_source.top.join(folder)) {
+            let Ok(below) = path
+                .strip_prefix(&self.bench_source.top)
+                .map(Path::to_owned)
+            else {
                 continue;
             };
             if !path.is_dir() {
@@ -308,7 +315,7 @@ impl Planning<'_> {
 
     fn copy(&mut self, path: PathBuf) {
         let is_there = self.files.contains(&path);
-        if (self.donor.replaces || !is_there) && !self.overlay.copies.contains(&path) {
+        if (self.bench_source.replaces || !is_there) && !self.overlay.copies.contains(&path) {
             self.overlay.copies.push(path);
         }
     }
@@ -344,12 +351,12 @@ impl Planning<'_> {
     }
 
     fn of_donor(&self, path: &Path) -> Option<Manifest> {
-        Manifest::read(&fs::read_to_string(self.donor.top.join(path)).ok()?)
+        Manifest::read(&fs::read_to_string(self.bench_source.top.join(path)).ok()?)
     }
 
     /// Puts packages into the lock file that is nearest to the first bench target.
     fn lock(&mut self) -> Result<(), BuildError> {
-        let Some(first) = self.donor.targets.first() else {
+        let Some(first) = self.bench_source.targets.first() else {
             return Ok(());
         };
         for folder in first.manifest.ancestors().skip(1) {
@@ -357,7 +364,7 @@ impl Planning<'_> {
             let Some(ours) = self.text_of_commit(&path)? else {
                 continue;
             };
-            if let Ok(theirs) = fs::read_to_string(self.donor.top.join(&path))
+            if let Ok(theirs) = fs::read_to_string(self.bench_source.top.join(&path))
                 && let Some(both) = with_packages(&ours, &theirs)
             {
                 self.overlay.texts.insert(path, both);

@@ -61,9 +61,9 @@ const TOOLS: [&str; 14] = [
 
 /// All that goes into a key, in pieces that cannot run into each other.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Ingredients(Vec<u8>);
+pub(crate) struct KeyInputs(Vec<u8>);
 
-impl Ingredients {
+impl KeyInputs {
     /// The dependencies of every build of this machine and this moment.
     pub(crate) fn of_the_surroundings(repository: &Repository<'_>) -> Self {
         let mut this = Self::default();
@@ -135,12 +135,12 @@ pub(crate) const PASSED_OVER: [&str; 4] = ["target", ".git", ".deadheat", "node_
 
 /// A package elsewhere, as it was when it was built.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Elsewhere {
+pub(crate) struct PathDependency {
     folder: PathBuf,
     stamp: String,
 }
 
-impl Elsewhere {
+impl PathDependency {
     /// The package in this folder, as it is now.
     pub(crate) fn now(folder: PathBuf) -> Self {
         let mut seen = Vec::new();
@@ -183,9 +183,9 @@ mod tests {
             id: id.to_owned(),
         };
         let (one, two) = (commit("0123456789abcdef"), commit("0123456789abcdee"));
-        let mut plain = Ingredients::default();
+        let mut plain = KeyInputs::default();
         plain.add("a", "bc");
-        let mut other = Ingredients::default();
+        let mut other = KeyInputs::default();
         other.add("ab", "c");
         let keys = [plain.key(&one), plain.key(&two), other.key(&one)];
         assert!(
@@ -224,7 +224,7 @@ mod tests {
         let path = |name: &str| folder.path().join(name);
         fs::create_dir_all(path("src")).unwrap();
         fs::write(path("src/lib.rs"), "1").unwrap();
-        let before = || Elsewhere::now(folder.path().to_owned());
+        let before = || PathDependency::now(folder.path().to_owned());
         let first = before();
         fs::create_dir(path("target")).unwrap();
         fs::write(path("target/made"), "").unwrap();

@@ -11,6 +11,7 @@
 
 mod artifacts;
 mod benches;
+mod commit_builder;
 mod commits;
 mod disk;
 mod error;
@@ -26,9 +27,9 @@ mod storage;
 mod subprocess;
 mod target;
 mod tree;
-mod workshop;
 
 pub use benches::BenchesFrom;
+pub use commit_builder::CommitBuilder;
 pub use commits::{
     CommitChanges, CommitInfo, CommitRange, Line, Parents, commit_named, known_commits,
 };
@@ -45,4 +46,3 @@ pub use storage::{
 };
 pub use subprocess::{Interruption, Variables};
 pub use target::target_dir;
-pub use workshop::Workshop;

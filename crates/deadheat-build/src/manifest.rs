@@ -70,10 +70,13 @@ impl Manifest {
         benches
     }
 
-    /// Names exactly these bench targets: `own` as they are here, and `put_in` as `donor` has
+    /// Names exactly these bench targets: `own` as they are here, and `put_in` as `bench_source` has
     /// them. What lies in the folder of benches besides is none then.
-    pub(crate) fn set_benches(&mut self, own: &[Bench], put_in: &[Bench], donor: &Self) {
-        let (ours, theirs) = (tables(self.0.get("bench")), tables(donor.0.get("bench")));
+    pub(crate) fn set_benches(&mut self, own: &[Bench], put_in: &[Bench], bench_source: &Self) {
+        let (ours, theirs) = (
+            tables(self.0.get("bench")),
+            tables(bench_source.0.get("bench")),
+        );
         let own = own.iter().map(|bench| (&ours, bench));
         let put_in = put_in.iter().map(|bench| (&theirs, bench));
         let all = own.chain(put_in).map(|(tables, (name, source))| {
@@ -89,15 +92,19 @@ impl Manifest {
         child(&mut self.0, "package").insert("autobenches".to_owned(), false.into());
     }
 
-    /// Takes over dev-dependencies of `donor`, those that are there already only when `anew`.
+    /// Takes over dev-dependencies of `bench_source`, those that are there already only when `anew`.
     /// Returns them.
-    pub(crate) fn add_dev_dependencies(&mut self, donor: &Self, anew: bool) -> Vec<Dependency> {
+    pub(crate) fn add_dev_dependencies(
+        &mut self,
+        bench_source: &Self,
+        anew: bool,
+    ) -> Vec<Dependency> {
         let mut taken = Vec::new();
         let none = Table::new();
         let in_table = |table: &Table, key: &str| table.get(key).and_then(Value::as_table).cloned();
-        let theirs = in_table(&donor.0, DEV).unwrap_or_default();
+        let theirs = in_table(&bench_source.0, DEV).unwrap_or_default();
         take(child(&mut self.0, DEV), &theirs, anew, &mut taken);
-        let platforms = donor.0.get("target").and_then(Value::as_table);
+        let platforms = bench_source.0.get("target").and_then(Value::as_table);
         for (platform, theirs) in platforms.unwrap_or(&none) {
             if let Some(theirs) = theirs.as_table().and_then(|theirs| in_table(theirs, DEV)) {
                 let ours = child(child(child(&mut self.0, "target"), platform), DEV);
@@ -116,14 +123,14 @@ impl Manifest {
         all
     }
 
-    /// Takes over what `donor`, the manifest of the same workspace, says of these dependencies,
+    /// Takes over what `bench_source`, the manifest of the same workspace, says of these dependencies,
     /// where nothing is said here. Returns their folders, as far as they are named by path.
     pub(crate) fn add_workspace_dependencies(
         &mut self,
-        donor: &Self,
+        bench_source: &Self,
         names: &[&str],
     ) -> Vec<PathBuf> {
-        let theirs = donor.0.get("workspace");
+        let theirs = bench_source.0.get("workspace");
         let theirs = theirs.and_then(|theirs| theirs.get("dependencies")?.as_table());
         let mut taken = Vec::new();
         for name in names {
@@ -245,15 +252,15 @@ mod tests {
         let mut ours = manifest(
             "[package]\nname = 'p'\n[dev-dependencies]\nrand = '0.8'\n[profile.bench]\nlto = true\n",
         );
-        let donor = manifest(
+        let bench_source = manifest(
             "[[bench]]\nname='text'\nharness=false\nrequired-features=['x']\n\
              [dev-dependencies]\nrand = '0.9'\ndeadheat.workspace = true\nutil = { path = '../util' }\n\
              [target.'cfg(unix)'.dev-dependencies]\nlibc = '0.2'\n",
         );
         let own = [("mine".to_owned(), "benches/mine.rs".into())];
         let put_in = [("text".to_owned(), "benches/text.rs".into())];
-        ours.set_benches(&own, &put_in, &donor);
-        let taken = ours.add_dev_dependencies(&donor, false);
+        ours.set_benches(&own, &put_in, &bench_source);
+        let taken = ours.add_dev_dependencies(&bench_source, false);
         let names: Vec<&str> = taken.iter().map(|taken| &*taken.name).collect();
         assert_eq!(names, ["deadheat", "util", "libc"]);
         assert!(taken[0].of_workspace);
@@ -267,13 +274,13 @@ mod tests {
             .parse()
             .unwrap();
         assert_eq!(ours.text().parse::<Table>().unwrap(), expected);
-        assert_eq!(ours.add_dev_dependencies(&donor, true).len(), 4);
+        assert_eq!(ours.add_dev_dependencies(&bench_source, true).len(), 4);
         assert!(ours.text().contains("\"0.9\""));
     }
 
     #[test]
     fn a_workspace_learns_of_members_and_dependencies() {
-        let donor = manifest(
+        let bench_source = manifest(
             "[workspace.dependencies]\ndeadheat = '1'\nutil = { path = 'util' }\nother = '2'\n",
         );
         for text in [
@@ -281,7 +288,8 @@ mod tests {
             "[package]\nname='p'\n[workspace]\n",
         ] {
             let mut ours = manifest(text);
-            let paths = ours.add_workspace_dependencies(&donor, &["deadheat", "util", "none"]);
+            let paths =
+                ours.add_workspace_dependencies(&bench_source, &["deadheat", "util", "none"]);
             assert_eq!(paths, [Path::new("util")]);
             ours.add_member(Path::new("bench"));
             let text = ours.text();

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use crate::disk::entries;
 use crate::error::BuildError;
-use crate::key::Ingredients;
+use crate::key::KeyInputs;
 use crate::repository::forget_the_repository;
 use crate::slot::Executable;
 use crate::subprocess::{Finished, Interruption, Variables};
@@ -141,22 +141,22 @@ impl PytestBuild {
     }
 
     /// Adds all that an environment depends on besides the commit.
-    pub(crate) fn add_to(&self, ingredients: &mut Ingredients, interpreter: &str) {
-        ingredients.add("by", "pytest");
+    pub(crate) fn add_to(&self, key_inputs: &mut KeyInputs, interpreter: &str) {
+        key_inputs.add("by", "pytest");
         for word in &self.install {
-            ingredients.add("install", word);
+            key_inputs.add("install", word);
         }
-        ingredients.add("interpreter", interpreter);
-        ingredients.add("installer", if has_uv() { "uv" } else { "pip" });
+        key_inputs.add("interpreter", interpreter);
+        key_inputs.add("installer", if has_uv() { "uv" } else { "pip" });
         match &self.package {
             PythonPackage::Folder(folder) => {
                 for file in modules(folder) {
-                    ingredients.add_file(&file);
+                    key_inputs.add_file(&file);
                 }
             }
             PythonPackage::Installed(wheel) => {
-                ingredients.add("package", wheel);
-                ingredients.add_file(Path::new(wheel));
+                key_inputs.add("package", wheel);
+                key_inputs.add_file(Path::new(wheel));
             }
         }
     }

@@ -15,7 +15,7 @@ use crate::artifacts::Messages;
 use crate::error::BuildError;
 use crate::error::Note;
 use crate::go::GoBuild;
-use crate::key::Ingredients;
+use crate::key::KeyInputs;
 use crate::python::PytestBuild;
 use crate::repository::{Repository, forget_the_repository};
 use crate::slot::Executable;
@@ -484,7 +484,7 @@ fn is_jar(path: &Path) -> bool {
 #[derive(Clone)]
 pub(crate) struct Way<'a> {
     pub(crate) recipe: &'a Recipe,
-    pub(crate) ingredients: Ingredients,
+    pub(crate) key_inputs: KeyInputs,
     /// The version of the compiler, as it tells it.
     pub(crate) compiler: String,
 }
@@ -508,55 +508,55 @@ impl<'a> Way<'a> {
         repository: &Repository<'_>,
         recipe: &'a Recipe,
     ) -> Result<Self, BuildError> {
-        let mut ingredients = Ingredients::of_the_surroundings(repository);
+        let mut key_inputs = KeyInputs::of_the_surroundings(repository);
         let mut compiler = String::new();
         let variables = match recipe {
             Recipe::Cargo(build) => {
-                ingredients.add("by", "cargo");
+                key_inputs.add("by", "cargo");
                 for argument in build.moved(&repository.top, Path::new("/")) {
-                    ingredients.add("argument", argument);
+                    key_inputs.add("argument", argument);
                 }
                 let here = repository.top.join(&repository.inside);
                 compiler = build.compiler(&here, &repository.interruption)?;
-                ingredients.add("compiler", &compiler);
+                key_inputs.add("compiler", &compiler);
                 let above = configuration_above(&repository.top);
                 for file in above.iter().chain(&configuration_of_the_user()) {
-                    ingredients.add_file(file);
+                    key_inputs.add_file(file);
                 }
                 &build.variables
             }
             Recipe::Command(build) => {
-                ingredients.add("by", &build.command);
+                key_inputs.add("by", &build.command);
                 for path in &build.executables {
-                    ingredients.add("executable", path);
+                    key_inputs.add("executable", path);
                 }
                 &build.variables
             }
             Recipe::Go(build) => {
-                ingredients.add("by", "go");
+                key_inputs.add("by", "go");
                 for package in &build.packages {
-                    ingredients.add("package", package);
+                    key_inputs.add("package", package);
                 }
                 let here = repository.top.join(&repository.inside);
                 compiler = build.version(&here, &repository.interruption)?;
-                ingredients.add("compiler", &compiler);
-                ingredients.add("settings", build.settings(&here, &repository.interruption)?);
+                key_inputs.add("compiler", &compiler);
+                key_inputs.add("settings", build.settings(&here, &repository.interruption)?);
                 &build.variables
             }
             Recipe::Pytest(build) => {
                 let here = repository.top.join(&repository.inside);
                 compiler = build.interpreter(&here, &repository.interruption)?;
-                build.add_to(&mut ingredients, &compiler);
+                build.add_to(&mut key_inputs, &compiler);
                 &build.variables
             }
         };
         for (name, value) in variables {
-            ingredients.add("own variable", name);
-            ingredients.add("value", value);
+            key_inputs.add("own variable", name);
+            key_inputs.add("value", value);
         }
         Ok(Self {
             recipe,
-            ingredients,
+            key_inputs,
             compiler,
         })
     }

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use deadheat_link::{LinkRecord, Roles, drop_unneeded};
 
 use crate::artifacts::{Messages, Seed, prune};
-use crate::benches::{BenchTarget, BenchesFrom, Donor, Overlay};
+use crate::benches::{BenchSource, BenchTarget, BenchesFrom, Overlay};
 use crate::commits::CommitInfo;
 use crate::error::{BuildError, Note};
 use crate::go::{GoBuilt, GoSite};
-use crate::key::Elsewhere;
+use crate::key::PathDependency;
 use crate::python::{PytestSite, differing_versions};
 use crate::recipe::{CargoBuild, Recipe, Site, Way};
 use crate::repository::{Commit, Repository, Revisions};
@@ -65,8 +65,8 @@ pub struct Side {
 
 impl Side {
     /// As the side whose bench targets the other is built with.
-    pub(crate) fn donor(&self, replaces: bool) -> Donor {
-        Donor {
+    pub(crate) fn bench_source(&self, replaces: bool) -> BenchSource {
+        BenchSource {
             name: self.name.clone(),
             top: self.sources.clone(),
             targets: self.benches.clone(),
@@ -157,19 +157,19 @@ fn built(
     }
     if gives || (head.is_some() && !matches!(head_way.recipe, Recipe::Cargo(_))) {
         let baseline = builder.side(base_way, base.as_ref(), None)?;
-        let donor = gives.then(|| baseline.donor(true));
-        let candidate = builder.side(head_way, head.as_ref(), donor.as_ref())?;
+        let bench_source = gives.then(|| baseline.bench_source(true));
+        let candidate = builder.side(head_way, head.as_ref(), bench_source.as_ref())?;
         return Ok(Sides {
             baseline,
             candidate,
         });
     }
     let candidate = builder.side(head_way, head.as_ref(), None)?;
-    let donor = candidate.donor(request.benches == BenchesFrom::Candidate);
+    let bench_source = candidate.bench_source(request.benches == BenchesFrom::Candidate);
     let baseline = match &base {
         // Once more, and beside the other.
         None => builder.working_tree(base_way, true)?,
-        Some(base) => builder.commit(base_way, base, Some(&donor))?,
+        Some(base) => builder.commit(base_way, base, Some(&bench_source))?,
     };
     Ok(Sides {
         baseline,
@@ -189,11 +189,11 @@ impl Builder<'_> {
         &mut self,
         way: &Way<'_>,
         commit: Option<&Commit>,
-        donor: Option<&Donor>,
+        bench_source: Option<&BenchSource>,
     ) -> Result<Side, BuildError> {
         match commit {
             None => self.working_tree(way, false),
-            Some(commit) => self.commit(way, commit, donor),
+            Some(commit) => self.commit(way, commit, bench_source),
         }
     }
 
@@ -260,7 +260,7 @@ impl Builder<'_> {
         let top = &self.repository.top;
         let home = Home::inside(top);
         home.create(top)?;
-        let key = way.ingredients.key(&Commit::working_tree());
+        let key = way.key_inputs.key(&Commit::working_tree());
         let mut waiting = || {
             (self.tell)(Note::Waiting {
                 revision: revision.to_owned(),
@@ -298,23 +298,24 @@ impl Builder<'_> {
         &mut self,
         way: &Way<'_>,
         commit: &Commit,
-        donor: Option<&Donor>,
+        bench_source: Option<&BenchSource>,
     ) -> Result<Side, BuildError> {
         let home = Home::of(self.repository, commit, way.recipe)?;
         let locks = self.borrowed_locks(way, commit)?;
-        let mut ingredients = way.ingredients.clone();
+        let mut key_inputs = way.key_inputs.clone();
         for lock in &locks {
-            ingredients.add_file(&self.repository.top.join(lock));
+            key_inputs.add_file(&self.repository.top.join(lock));
         }
         let mut put_in = None;
-        if let Some(donor) = donor.filter(|donor| !donor.targets.is_empty())
-            && let Some(overlay) = Overlay::plan(self.repository, commit, donor, &[])?
+        if let Some(bench_source) =
+            bench_source.filter(|bench_source| !bench_source.targets.is_empty())
+            && let Some(overlay) = Overlay::plan(self.repository, commit, bench_source, &[])?
         {
-            overlay.add_to(&mut ingredients, donor);
-            put_in = Some((donor, overlay));
+            overlay.add_to(&mut key_inputs, bench_source);
+            put_in = Some((bench_source, overlay));
         }
         home.create(&self.repository.top)?;
-        let key = ingredients.key(commit);
+        let key = key_inputs.key(commit);
         loop {
             let mut waiting = || {
                 (self.tell)(Note::Waiting {
@@ -383,7 +384,7 @@ impl Builder<'_> {
         commit: &Commit,
         slot: Slot,
         locks: &[PathBuf],
-        put_in: Option<(&Donor, Overlay)>,
+        put_in: Option<(&BenchSource, Overlay)>,
     ) -> Result<(Slot, Index), BuildError> {
         (self.tell)(Note::Building {
             revision: commit.name.clone(),
@@ -427,7 +428,11 @@ impl Builder<'_> {
                     lock: tree.lock(),
                 };
                 let built = place.build(way, interruption)?;
-                index.elsewhere = built.elsewhere.into_iter().map(Elsewhere::now).collect();
+                index.elsewhere = built
+                    .elsewhere
+                    .into_iter()
+                    .map(PathDependency::now)
+                    .collect();
                 built.executables
             }
             Recipe::Cargo(build) => {
@@ -449,7 +454,7 @@ impl Builder<'_> {
                 index.benches = messages.bench_targets(&tree.path);
                 index.dependencies = messages.dependencies(&tree.path, &site.target);
                 let elsewhere = messages.elsewhere(&tree.path).into_iter();
-                index.elsewhere = elsewhere.map(Elsewhere::now).collect();
+                index.elsewhere = elsewhere.map(PathDependency::now).collect();
                 messages.benches()
             }
         };
@@ -476,12 +481,12 @@ impl Builder<'_> {
         build: &CargoBuild,
         commit: &Commit,
         site: &Site<'_>,
-        (donor, mut overlay): (&Donor, Overlay),
+        (bench_source, mut overlay): (&BenchSource, Overlay),
         index: &mut Index,
     ) -> Result<Messages, BuildError> {
         let mut dropped: Vec<(BenchTarget, String)> = Vec::new();
         loop {
-            overlay.write(donor, site.top)?;
+            overlay.write(bench_source, site.top)?;
             let without: Vec<&str> = dropped.iter().map(|(bench, _)| &*bench.name).collect();
             let attempt = build.try_apart(site, self.repository, &without, self.tell)?;
             let (done, messages) = attempt;
@@ -489,7 +494,7 @@ impl Builder<'_> {
                 show(&messages);
                 let names = overlay.targets.iter().map(|target| target.name.clone());
                 let benches: Vec<String> = names.collect();
-                let (revision, from) = (&commit.name, &donor.name);
+                let (revision, from) = (&commit.name, &bench_source.name);
                 index
                     .notes
                     .extend((!benches.is_empty()).then(|| Note::BenchesPutIn {
@@ -528,14 +533,15 @@ impl Builder<'_> {
             }
             overlay.take_back(self.repository, commit, site.top)?;
             let gone: Vec<BenchTarget> = dropped.iter().map(|(bench, _)| bench.clone()).collect();
-            overlay = Overlay::plan(self.repository, commit, donor, &gone)?.unwrap_or_default();
+            overlay =
+                Overlay::plan(self.repository, commit, bench_source, &gone)?.unwrap_or_default();
             if overlay.targets.is_empty() && !overlay.shares {
                 let problems = dropped.iter();
                 let problems =
                     problems.map(|(bench, problem)| format!("{}: {problem}", bench.name));
                 return Err(BuildError::BenchesDoNotFit {
                     revision: commit.name.clone(),
-                    from: donor.name.clone(),
+                    from: bench_source.name.clone(),
                     problems: problems.collect::<Vec<_>>().join("; "),
                 });
             }

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::benches::BenchTarget;
 use crate::disk::{remove_folder, unless_gone};
 use crate::error::{BuildError, Note};
-use crate::key::Elsewhere;
+use crate::key::PathDependency;
 use crate::subprocess::Interruption;
 
 /// Between two looks at a lock that somebody else has.
@@ -153,7 +153,7 @@ pub(crate) struct Index {
     /// Files that later builds may take over, below the folder `target`.
     pub(crate) dependencies: Vec<PathBuf>,
     /// The packages it was made of besides the commit.
-    pub(crate) elsewhere: Vec<Elsewhere>,
+    pub(crate) elsewhere: Vec<PathDependency>,
     /// The notes that are as true when it is raced again.
     pub(crate) notes: Vec<Note>,
 }
@@ -209,7 +209,7 @@ impl Index {
 
     /// Returns true if a build now would be made of the same.
     pub(crate) fn is_current(&self) -> bool {
-        self.elsewhere.iter().all(Elsewhere::is_unchanged)
+        self.elsewhere.iter().all(PathDependency::is_unchanged)
     }
 
     /// Lets the build be made again.

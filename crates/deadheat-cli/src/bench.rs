@@ -15,7 +15,7 @@ use deadheat::parts::settings::{is_program, program};
 use crate::races::tell_of_one;
 
 pub use self::options::BenchOptions;
-pub use self::race::{Entrants, race, race_alone, race_families, race_silently};
+pub use self::race::{BuildPrograms, race, race_alone, race_families, race_silently};
 
 /// Shown at the end of `deadheat bench --help`.
 pub const EXAMPLES: &str = "Examples:
@@ -125,7 +125,7 @@ pub fn bench(args: BenchArgs) -> Result<Status, Failure> {
         name: None,
         sides: [Some(old), Some(started(1, &new_text)?)],
     };
-    let entrants = Entrants {
+    let entrants = BuildPrograms {
         targets: vec![target],
         names,
     };

@@ -25,7 +25,7 @@ use deadheat::parts::report::units::counted;
 use deadheat::parts::report::{Glyphs, to_bisect_page};
 use deadheat::parts::settings::FailOn;
 use deadheat::parts::terminal::{self, to_stderr};
-use deadheat_build::{CommitInfo, CommitRange, Interruption, Note, Parents, Recipe, Workshop};
+use deadheat_build::{CommitBuilder, CommitInfo, CommitRange, Interruption, Note, Parents, Recipe};
 
 use self::arguments::{as_rev, named_or_last, with_option, with_range};
 use self::sides::Commits;
@@ -52,10 +52,10 @@ pub fn bisect(mut args: BisectArgs) -> Result<Status, Failure> {
     let is_interrupted = || interrupts.requested().is_some();
     let directory = here()?;
     let interruption = Interruption(&is_interrupted);
-    let workshop = Workshop::open(&directory, &recipe, interruption).map_err(failure)?;
+    let commit_builder = CommitBuilder::open(&directory, &recipe, interruption).map_err(failure)?;
     let (log, mut writer) = match &taken_up {
         Some(file) => BisectLogWriter::reopen(file).map_err(unusable)?,
-        None => begun(&args, &recipe, &workshop)?,
+        None => begun(&args, &recipe, &commit_builder)?,
     };
     let file = writer.path().to_owned();
     let commits = log.request.commits.iter().map(|commit| CommitInfo {
@@ -67,7 +67,7 @@ pub fn bisect(mut args: BisectArgs) -> Result<Status, Failure> {
     let mut sides = Commits {
         commits: commits.collect(),
         words: log.request.command.clone(),
-        workshop,
+        commit_builder,
         recipe: &recipe,
         recipe_options: &args.race.recipe,
         built: BTreeMap::new(),
@@ -88,11 +88,13 @@ pub fn bisect(mut args: BisectArgs) -> Result<Status, Failure> {
         let found = bisect::bisect(log, args.limits(), unix_seconds(), &mut sides, &mut record);
         found.map_err(|error| goes_on(error, &file))?
     };
-    let workshop = &sides.workshop;
+    let commit_builder = &sides.commit_builder;
     let mut bisection = replayed(log)?;
-    bisection.details = details(workshop, &bisection.log)?;
+    bisection.details = details(commit_builder, &bisection.log)?;
     bisection.commands = commands(&bisection.log, &file);
-    bisection.commands.extend(merged(workshop, &bisection.log)?);
+    bisection
+        .commands
+        .extend(merged(commit_builder, &bisection.log)?);
     answer(&args, &bisection, &file)?;
     Ok(status(&args, &bisection.log))
 }
@@ -155,7 +157,7 @@ fn unusable(error: deadheat::parts::format::FormatError) -> Failure {
 fn begun(
     args: &BisectArgs,
     recipe: &Recipe,
-    workshop: &Workshop<'_>,
+    commit_builder: &CommitBuilder<'_>,
 ) -> Result<(BisectLog, BisectLogWriter), Failure> {
     let say = |text: &str| {
         if !args.race.options.quiet {
@@ -164,7 +166,7 @@ fn begun(
     };
     let (good, bad) = args.ends()?;
     let parents = args.parents();
-    let range = workshop.range(good, bad, parents).map_err(failure)?;
+    let range = commit_builder.range(good, bad, parents).map_err(failure)?;
     if range.commits.is_empty() {
         return Err(Failure::Usage(format!(
             "{good} and {bad} are one commit, so there is nothing between them"
@@ -172,15 +174,17 @@ fn begun(
     }
     let mut aside = 0;
     if parents == Parents::First {
-        let all = workshop.range(good, bad, Parents::All).map_err(failure)?;
+        let all = commit_builder
+            .range(good, bad, Parents::All)
+            .map_err(failure)?;
         aside = all.commits.len() - range.commits.len();
     }
-    if workshop.clean_head().map_err(failure)?.is_none() {
+    if commit_builder.clean_head().map_err(failure)?.is_none() {
         say(
             "the working tree has changes of its own; commits alone are built, so they do not matter",
         );
     }
-    let paths = workshop.dirty_submodules().map_err(failure)?;
+    let paths = commit_builder.dirty_submodules().map_err(failure)?;
     if !paths.is_empty() {
         say(&Note::DirtySubmodules {
             paths,
@@ -208,7 +212,7 @@ fn begun(
             aside.display()
         ));
     }
-    let request = request(args, workshop, (good, bad), &range, aside)?;
+    let request = request(args, commit_builder, (good, bad), &range, aside)?;
     say(&format!(
         "searching {}{}",
         counted(range.commits.len() as u64, "commit", "commits"),
@@ -233,7 +237,7 @@ fn begun(
 
 fn request(
     args: &BisectArgs,
-    workshop: &Workshop<'_>,
+    commit_builder: &CommitBuilder<'_>,
     (good, bad): (&str, &str),
     range: &CommitRange,
     aside: usize,
@@ -242,7 +246,7 @@ fn request(
     let mut lines = BTreeMap::new();
     if args.prior == BisectPrior::Diff {
         let ids: Vec<&str> = all().map(|commit| &*commit.id).collect();
-        let changes = workshop.changes(&ids).map_err(failure)?;
+        let changes = commit_builder.changes(&ids).map_err(failure)?;
         lines.extend(changes.into_iter().map(|one| (one.id.clone(), one.lines())));
     }
     let settings = args.race.options.rules.settings();
@@ -282,7 +286,10 @@ fn replayed(log: BisectLog) -> Result<Bisection, Failure> {
 }
 
 /// The commits that the answer names, as git tells of them.
-fn details(workshop: &Workshop<'_>, log: &BisectLog) -> Result<Vec<CommitDetails>, Failure> {
+fn details(
+    commit_builder: &CommitBuilder<'_>,
+    log: &BisectLog,
+) -> Result<Vec<CommitDetails>, Failure> {
     let Some(end) = log.end() else {
         return Ok(Vec::new());
     };
@@ -299,7 +306,7 @@ fn details(workshop: &Workshop<'_>, log: &BisectLog) -> Result<Vec<CommitDetails
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    let changes = workshop.changes(&ids).map_err(failure)?;
+    let changes = commit_builder.changes(&ids).map_err(failure)?;
     let details = named.iter().filter_map(|commit| {
         let id = &log.request.commits[*commit].id;
         let found = changes.iter().find(|one| one.id == *id)?;
@@ -370,15 +377,18 @@ fn commands(log: &BisectLog, file: &Path) -> Vec<(String, String)> {
 }
 
 /// The search of what a merge brought, where that is the culprit.
-fn merged(workshop: &Workshop<'_>, log: &BisectLog) -> Result<Option<(String, String)>, Failure> {
+fn merged(
+    commit_builder: &CommitBuilder<'_>,
+    log: &BisectLog,
+) -> Result<Option<(String, String)>, Failure> {
     let Some(BisectAnswer::Commits(share)) = log.end().map(|end| &end.answer) else {
         return Ok(None);
     };
     let id = &log.request.commits[share.last].id;
-    let [_, second, ..] = &workshop.commit(id).map_err(failure)?.parents[..] else {
+    let [_, second, ..] = &commit_builder.commit(id).map_err(failure)?.parents[..] else {
         return Ok(None);
     };
-    let base = workshop.merge_base(id, second).map_err(failure)?;
+    let base = commit_builder.merge_base(id, second).map_err(failure)?;
     let short = |id: &str| id.get(..8).unwrap_or(id).to_owned();
     Ok(base.map(|base| {
         let range = format!("{}..{}", short(&base), short(second));

@@ -21,8 +21,8 @@ use deadheat::parts::saved::{Side, join_without_samples};
 use deadheat::parts::settings::Color;
 use deadheat::parts::terminal;
 
-use self::sides::{Entrant, ProgramSide, Sides, read, refuse_two_tools};
-use crate::bench::{BenchOptions, Entrants, race as race_two, race_alone, race_families};
+use self::sides::{NamedSide, ProgramSide, Sides, read, refuse_two_tools};
+use crate::bench::{BenchOptions, BuildPrograms, race as race_two, race_alone, race_families};
 use crate::options::choice;
 
 pub(crate) use self::compat::role;
@@ -162,9 +162,11 @@ pub fn compare(mut args: CompareArgs) -> Result<Status, Failure> {
     // A filter is no list of names: what the file leaves out stays out.
     args.options.read_rules()?;
     let request = match (&args.old[..], &args.new[..], &args.against[..]) {
-        ([], [], []) => Entrant::of_words(&args.words)?,
-        ([], [], against) => Entrant::pooled(["the baseline", "--against"], &args.words, against)?,
-        (old, new, _) => Entrant::pooled(["--old", "--new"], old, new)?,
+        ([], [], []) => NamedSide::of_words(&args.words)?,
+        ([], [], against) => {
+            NamedSide::pooled(["the baseline", "--against"], &args.words, against)?
+        }
+        (old, new, _) => NamedSide::pooled(["--old", "--new"], old, new)?,
     };
     keep_recordings(&request, &args)?;
     let baseline = args.baseline.as_deref();
@@ -212,7 +214,7 @@ pub fn compare(mut args: CompareArgs) -> Result<Status, Failure> {
 
 /// Finds out beforehand whether what is to be written can be, and that none of
 /// it replaces a file that is compared.
-fn keep_recordings(request: &[Entrant], args: &CompareArgs) -> Result<(), Failure> {
+fn keep_recordings(request: &[NamedSide], args: &CompareArgs) -> Result<(), Failure> {
     for named in request.iter().flat_map(|side| &side.named) {
         let recording = Path::new(named);
         args.options.exports.check(Some(recording))?;
@@ -388,7 +390,7 @@ fn race_programs(
             )));
         }
     };
-    let entrants = Entrants {
+    let entrants = BuildPrograms {
         targets: vec![Target {
             name: None,
             sides: [Some(old.program.clone()), Some(new.program.clone())],

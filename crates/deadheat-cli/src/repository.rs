@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use deadheat::parts::engine::Interrupts;
 use deadheat::parts::exit::Failure;
-use deadheat::parts::history::LineOfCommits;
+use deadheat::parts::history::GitHistory;
 use deadheat::parts::model::Commit;
 use deadheat_build::{
     BuildError, CommitInfo, Fault, Interruption, Line, Parents, Revisions, commit_named,
@@ -181,7 +181,7 @@ fn is_absent(error: &BuildError) -> bool {
     )
 }
 
-impl LineOfCommits for Repository {
+impl GitHistory for Repository {
     fn newest(&self, at_most: Option<usize>) -> Result<Option<Vec<String>>, Failure> {
         let found = self.ask(|stop| self.line.newest(&self.directory, at_most, stop));
         match found {

@@ -14,7 +14,7 @@ use deadheat_build::{
     build,
 };
 
-use crate::bench::{BenchOptions, Entrants, race, race_silently};
+use crate::bench::{BenchOptions, BuildPrograms, race, race_silently};
 use crate::build_options::{BuildOptions, RecipeOptions};
 use crate::cargo_arguments::{Arguments, Bench};
 use crate::history_index::KeepArgs;
@@ -306,7 +306,7 @@ fn ready(
     ways: Vec<String>,
     arguments: &[String],
     mut options: BenchOptions,
-) -> (Entrants, BenchOptions) {
+) -> (BuildPrograms, BenchOptions) {
     let entrants = entrants(sides, &ways, arguments);
     options.commits = commits(sides, &ways);
     options.builds = ways;
@@ -324,7 +324,7 @@ fn commits([old, new]: [&Side; 2], ways: &[String]) -> Vec<Commit> {
 }
 
 /// Executables of the same name race against each other.
-fn entrants([old, new]: [&Side; 2], ways: &[String], arguments: &[String]) -> Entrants {
+fn entrants([old, new]: [&Side; 2], ways: &[String], arguments: &[String]) -> BuildPrograms {
     let named = |side: &Side, name: &str| {
         let found = side.executables.iter().find(|one| one.name == name)?;
         Some(Program {
@@ -352,7 +352,7 @@ fn entrants([old, new]: [&Side; 2], ways: &[String], arguments: &[String]) -> En
     if candidate == baseline {
         candidate += " again";
     }
-    Entrants {
+    BuildPrograms {
         targets: targets.collect(),
         names: [baseline, candidate],
     }

@@ -316,7 +316,7 @@ fn worst<const N: usize>(grades: [Option<State>; N]) -> State {
 
 #[cfg(test)]
 mod tests {
-    use deadheat_model::doctor::{CoreWatch, Heat, Quota, Topic};
+    use deadheat_model::doctor::{CoreWatch, Quota, Sensor, Topic};
 
     use super::*;
 
@@ -480,7 +480,7 @@ mod tests {
             let mut measured = quiet();
             measured.throttle_events = events;
             let facts = Facts::Thermal {
-                hottest: Some(Heat {
+                hottest: Some(Sensor {
                     name: "package".to_owned(),
                     celsius,
                     critical: Some(100.0),

@@ -1,7 +1,7 @@
 //! The frequency of the cores: the governor that chooses it, permission to exceed the nominal one,
 //! and the heat that lowers it.
 
-use deadheat_model::doctor::{Facts, Heat, TurboSwitch};
+use deadheat_model::doctor::{Facts, Sensor, TurboSwitch};
 
 use crate::procfs::Root;
 
@@ -40,8 +40,8 @@ pub(crate) fn turbo(root: &Root, core: Option<u32>) -> Option<(bool, TurboSwitch
 
 /// The hottest sensor of the processor, or of the machine where none says that it is the
 /// processor's.
-pub(crate) fn hottest(root: &Root) -> Option<Heat> {
-    let of_all = |heats: Vec<Heat>| {
+pub(crate) fn hottest(root: &Root) -> Option<Sensor> {
+    let of_all = |heats: Vec<Sensor>| {
         let heats = heats.into_iter();
         heats.max_by(|one, other| one.celsius.total_cmp(&other.celsius))
     };
@@ -49,7 +49,7 @@ pub(crate) fn hottest(root: &Root) -> Option<Heat> {
 }
 
 /// The sensors of drivers that read a processor.
-fn of_the_processor(root: &Root) -> Vec<Heat> {
+fn of_the_processor(root: &Root) -> Vec<Sensor> {
     const DRIVERS: [&str; 5] = [
         "coretemp",
         "k10temp",
@@ -75,7 +75,7 @@ fn of_the_processor(root: &Root) -> Vec<Heat> {
             };
             let of = |file: &str| format!("{folder}/{one}/{sensor}_{file}");
             let label = root.line(&of("label")).unwrap_or_else(|| sensor.to_owned());
-            heats.extend(degrees(root, &of("input")).map(|celsius| Heat {
+            heats.extend(degrees(root, &of("input")).map(|celsius| Sensor {
                 name: format!("{driver} {label}"),
                 celsius,
                 critical: degrees(root, &of("crit")),
@@ -86,7 +86,7 @@ fn of_the_processor(root: &Root) -> Vec<Heat> {
 }
 
 /// The zones that the kernel keeps an eye on.
-fn zones(root: &Root) -> Vec<Heat> {
+fn zones(root: &Root) -> Vec<Sensor> {
     let folder = "sys/class/thermal";
     let zones = root.names(folder).into_iter();
     zones
@@ -97,7 +97,7 @@ fn zones(root: &Root) -> Vec<Heat> {
                 let kind = root.line(&format!("{zone}/trip_point_{n}_type"))?;
                 (kind == "critical").then(|| degrees(root, &format!("{zone}/trip_point_{n}_temp")))
             };
-            Some(Heat {
+            Some(Sensor {
                 celsius: degrees(root, &format!("{zone}/temp"))?,
                 critical: (0..12).find_map(trip).flatten(),
                 name: root.line(&format!("{zone}/type"))?,

@@ -45,7 +45,7 @@ pub use command_failure::HarnessError;
 #[cfg(feature = "commands")]
 pub use contender::{
     ArgumentError, CommandContenders, CommandOptions, HarnessContenders, HarnessOptions,
-    HarnessPilot, HarnessSide, ValueReader, Wishes, inspect, may_be_pinned,
+    HarnessPilot, HarnessSide, RequestedRepetitions, ValueReader, inspect, may_be_pinned,
     repetitions_of_a_launch, wishes,
 };
 pub use contender::{FunctionContenders, FunctionOptions, LocalContenders, Piloted};

@@ -23,7 +23,7 @@ use crate::valgrind::{
     dumps_of_samples, run,
 };
 use crate::worker::{
-    BlockRequest, Patience, PrepareRequest, Problem, Reply, Request, WaitError, WorkerProcess,
+    BlockRequest, PrepareRequest, Problem, Reply, ReplyLimits, Request, WaitError, WorkerProcess,
     WorkerProgram, WorkerStart, await_all,
 };
 
@@ -422,7 +422,7 @@ impl<'a> CountedWorker<'a> {
     }
 
     fn reply(&mut self, each: Option<Duration>) -> Result<Reply, ProfileError> {
-        let patience = Patience {
+        let patience = ReplyLimits {
             each,
             samples: self.samples,
             whatever_is_noted: false,

@@ -197,12 +197,12 @@ fn read_anew(mut last: Last, switches: u64) -> u64 {
 /// The account of what else of this process, and of its children, took time on
 /// cores while one thread was timed.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Beside {
+pub(crate) struct OtherUsage {
     thread_ns: u64,
     others_ns: u64,
 }
 
-impl Beside {
+impl OtherUsage {
     /// From now on; to be called by the thread that is timed.
     pub(crate) fn begin() -> Self {
         // Opens the file, and finds out whether there is one to read.
@@ -367,7 +367,7 @@ mod tests {
     #[test]
     fn a_counter_that_goes_back_is_told_and_not_believed() {
         std::thread::spawn(|| {
-            let beside = Beside::begin();
+            let beside = OtherUsage::begin();
             if beside.keep_waiting() == Some(KeepWaiting::Unread) {
                 return eprintln!("skipped: no schedstat here");
             }
@@ -447,7 +447,7 @@ mod tests {
 
     #[test]
     fn threads_and_children_are_company_and_threads_that_sleep_are_none() {
-        let beside = Beside::begin();
+        let beside = OtherUsage::begin();
         let mut child = std::process::Command::new("sleep")
             .arg("60")
             .spawn()
@@ -455,7 +455,7 @@ mod tests {
         assert_eq!(beside.keep_waiting(), Some(KeepWaiting::Concurrent));
         child.kill().unwrap();
         child.wait().unwrap();
-        let beside = Beside::begin();
+        let beside = OtherUsage::begin();
         let start = Instant::now();
         let busy = move || while start.elapsed() < Duration::from_millis(20) {};
         std::thread::spawn(busy).join().unwrap();

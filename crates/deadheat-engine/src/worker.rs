@@ -12,7 +12,7 @@ mod pipes;
 mod protocol;
 mod serve;
 
-pub(crate) use await_replies::{Patience, WaitError, await_all};
+pub(crate) use await_replies::{ReplyLimits, WaitError, await_all};
 pub use pipes::WorkerPipes;
 pub(crate) use pipes::{Baton, Relay};
 pub(crate) use protocol::{BlockRequest, PROTOCOL, PrepareRequest, Problem, Reply, Request, SEEDS};

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use deadheat_engine::{
     Contenders, EngineError, FunctionError, HarnessContenders, HarnessError, HarnessOptions,
-    HarnessPilot, HarnessSide, Interrupts, LinkProgram, Placements, Schedule, Wishes,
+    HarnessPilot, HarnessSide, Interrupts, LinkProgram, Placements, RequestedRepetitions, Schedule,
 };
 use deadheat_model::{
     Benchmark, BlockRecord, Contender, ContenderId, Design, Harness, Metric, Pinning, Placed,
@@ -94,7 +94,7 @@ impl Track {
             seed: 7,
             shown: false,
             harnesses: vec![Harness::GoogleBenchmark],
-            wanted: Wishes::default(),
+            wanted: RequestedRepetitions::default(),
         };
         HarnessContenders::new(options, &self.interrupts).unwrap()
     }

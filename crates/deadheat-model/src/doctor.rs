@@ -68,7 +68,7 @@ pub struct BusyLine {
 
 /// A sensor.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Heat {
+pub struct Sensor {
     /// Its name.
     pub name: String,
     /// Degrees Celsius.
@@ -209,7 +209,7 @@ pub enum Facts {
     /// Heat.
     Thermal {
         /// The hottest sensor.
-        hottest: Option<Heat>,
+        hottest: Option<Sensor>,
         /// Number of times the processor slowed itself down since the start.
         throttled: Option<u64>,
     },

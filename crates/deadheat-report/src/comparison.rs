@@ -20,7 +20,7 @@ use crate::terminal::Terminal;
 use crate::units::{quantities, two_digits};
 use crate::warnings::WarningText;
 use crate::{figures, gates, markdown, sentences};
-use rows::{Labels, Row, Scene, What, rows};
+use rows::{Labels, Row, RowSubject, Scene, rows};
 
 /// Columns that the name of a side may take in the head of a column of a terminal.
 const LABEL: usize = 16;
@@ -297,12 +297,12 @@ impl<'a> Scene<'a> {
     /// The word for why a row has no answer; empty where it has one.
     fn reason(&self, row: &Row<'_>) -> Cell {
         match row.what {
-            What::Compared(_) => "".into(),
-            What::Failed(_) => {
+            RowSubject::Compared(_) => "".into(),
+            RowSubject::Failed(_) => {
                 let word = format!("! {}", sentences::FAILED_CELL);
                 Cell::toned(word, Some(Tone::Failure))
             }
-            What::LeftOut(one) => {
+            RowSubject::LeftOut(one) => {
                 let word = words::left_out(&one.reason, &self.labels);
                 format!("{} {word}", self.glyphs.mark(None)).into()
             }

@@ -255,7 +255,7 @@ fn meaning(finding: &Finding) -> Option<&'static str> {
              more calls a sample."
         }
         Facts::Governor { .. } => {
-            "What changes more slowly than a block cancels in pairs; what changes faster widens \
+            "RowSubject changes more slowly than a block cancels in pairs; what changes faster widens \
              intervals."
         }
         Facts::Turbo { .. } => {

@@ -40,7 +40,7 @@ fn painted(text: &str, color: Option<u8>) -> String {
 
 /// The place that pictures are shown at.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Scenery {
+pub(crate) struct PlotContext {
     /// Columns of the terminal.
     pub(crate) width: usize,
     /// Spaces before every line.
@@ -53,7 +53,7 @@ pub(crate) struct Scenery {
     pub(crate) verdict: Option<Verdict>,
 }
 
-impl Scenery {
+impl PlotContext {
     /// The spaces before every line.
     fn margin(&self) -> String {
         " ".repeat(self.indent)

@@ -12,7 +12,7 @@ use crate::layout::{self, Width as _};
 use crate::names::{has_room, labels, shorten, texts};
 use crate::plot::beside;
 #[cfg(feature = "reports")]
-use crate::plot::{Scenery, intervals, pictures};
+use crate::plot::{PlotContext, intervals, pictures};
 
 /// Spaces before the rows of a table.
 const INDENT: usize = 2;
@@ -368,7 +368,7 @@ impl Terminal {
     /// Pictures of what there is to draw; the intervals alone need no more than an estimate.
     #[cfg(feature = "reports")]
     fn plot(&self, plot: &Plot<'_>) -> String {
-        let scenery = |verdict| Scenery {
+        let scenery = |verdict| PlotContext {
             // Pictures without an edge would be as wide as there are points.
             width: match self.width {
                 usize::MAX => WIDEST_PICTURE,

@@ -142,7 +142,7 @@ pub fn bisect(
         Failure::Data(format!("the record of the search does not hold: {error}"))
     })?;
     let began = sides.seconds();
-    let mut sitting = Sitting {
+    let mut session = SearchSession {
         ready: Vec::new(),
         search,
         log,
@@ -151,22 +151,22 @@ pub fn bisect(
         sides,
         record,
     };
-    sitting.take_up(now)?;
+    session.take_up(now)?;
     loop {
-        let end = match sitting.search.next_step() {
+        let end = match session.search.next_step() {
             NextStep::End(end) => Some(end),
-            NextStep::Race { from, to } => sitting.step(from, to)?,
+            NextStep::Race { from, to } => session.step(from, to)?,
         };
         if let Some(end) = end {
-            sitting.note(BisectEvent::Ended(end))?;
-            return Ok(sitting.log);
+            session.note(BisectEvent::Ended(end))?;
+            return Ok(session.log);
         }
     }
 }
 
 /// A search that goes on.
-struct Sitting<'a> {
-    /// Commits that were built in this sitting.
+struct SearchSession<'a> {
+    /// Commits that were built in this session.
     ready: Vec<usize>,
     search: BisectSearch,
     log: BisectLog,
@@ -177,7 +177,7 @@ struct Sitting<'a> {
     record: &'a mut dyn FnMut(&BisectEvent) -> Result<(), Failure>,
 }
 
-impl Sitting<'_> {
+impl SearchSession<'_> {
     /// Keeps what happened, takes it into account, and tells it.
     fn note(&mut self, event: BisectEvent) -> Result<(), Failure> {
         (self.record)(&event)?;

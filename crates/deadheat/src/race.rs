@@ -13,9 +13,9 @@ mod header;
 #[cfg(feature = "reports")]
 mod known_calibration;
 mod planning;
+mod session;
 #[cfg(feature = "commands")]
 mod shard;
-mod sitting;
 
 use std::path::PathBuf;
 
@@ -44,9 +44,9 @@ pub use from_file::{
 pub use harness::harness_benchmark;
 #[cfg(feature = "commands")]
 pub use known_calibration::{CALIBRATION_VARIABLE, calibration_file};
+pub use session::PlanUse;
 #[cfg(feature = "commands")]
 pub use shard::{begun_part, settle_shard};
-pub use sitting::PlanUse;
 
 /// A race that came to an end, also when it was interrupted.
 #[derive(Clone, Debug)]

@@ -26,7 +26,7 @@ use crate::races::{race_and_tell, tell_of_one};
 
 /// The programs of two builds, the old one first.
 #[derive(Clone, Debug)]
-pub struct Entrants {
+pub struct BuildPrograms {
     /// The programs of both builds.
     pub targets: Vec<Target<Program>>,
     /// The names of the builds.
@@ -192,7 +192,7 @@ fn no_name_fits<'a>(names: impl Iterator<Item = &'a str>, left_out: &'a [LeftOut
 }
 
 /// Races two builds, and answers.
-pub fn race(entrants: &Entrants, options: &BenchOptions) -> Result<Status, Failure> {
+pub fn race(entrants: &BuildPrograms, options: &BenchOptions) -> Result<Status, Failure> {
     options.exports.check(None)?;
     let sides = &entrants.names;
     let field = inspect(&entrants.targets, options)?;
@@ -204,7 +204,10 @@ pub fn race(entrants: &Entrants, options: &BenchOptions) -> Result<Status, Failu
 }
 
 /// Races what the options select of two builds, one race of many: nothing is answered here.
-pub fn race_silently(entrants: &Entrants, options: &BenchOptions) -> Result<RaceOutcome, Failure> {
+pub fn race_silently(
+    entrants: &BuildPrograms,
+    options: &BenchOptions,
+) -> Result<RaceOutcome, Failure> {
     let field = inspect(&entrants.targets, options)?;
     if matches!(field, Field::Harness(_)) {
         refuse_sample_time(options)?;
@@ -251,7 +254,7 @@ pub fn race_alone(program: Program, options: &BenchOptions) -> Result<Status, Fa
 /// Races a family of one program against a family of another: each of the
 /// filters chooses among the benchmarks of its side.
 pub fn race_families(
-    entrants: &Entrants,
+    entrants: &BuildPrograms,
     filters: &[String; 2],
     options: &BenchOptions,
 ) -> Result<Status, Failure> {

@@ -1,4 +1,4 @@
-//! The commits of a search, built in a workshop and raced as those of `deadheat rev`.
+//! The commits of a search, built one at a time and raced as those of `deadheat rev`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use deadheat::parts::repetition::derived_seed;
 use deadheat::parts::report::{Glyphs, bisect as words};
 use deadheat::parts::terminal::{self, to_stderr};
 use deadheat::parts::{LiveProgress, PlanUse, RaceOptions, RaceOutcome, race_commands};
-use deadheat_build::{BuildError, CommitInfo, Note, Recipe, Side, Workshop};
+use deadheat_build::{BuildError, CommitBuilder, CommitInfo, Note, Recipe, Side};
 
 use super::arguments::as_rev;
 use crate::bench::BenchOptions;
@@ -30,7 +30,7 @@ use crate::rev::race_sides;
 
 /// The commits of a range, as they are built and raced.
 pub struct Commits<'a> {
-    pub workshop: Workshop<'a>,
+    pub commit_builder: CommitBuilder<'a>,
     pub recipe: &'a Recipe,
     pub recipe_options: &'a RecipeOptions,
     /// By number.
@@ -59,13 +59,16 @@ impl Commits<'_> {
     /// Builds a commit, or finds its build.
     fn side(&mut self, number: usize) -> Result<Side, BuildError> {
         let (quiet, told) = (self.options.quiet, &mut self.told);
-        let built = self.workshop.build(&self.commits[number], &mut |note| {
-            // What is built, and for what, was said.
-            let is_new = !matches!(note, Note::Building { .. }) && told.insert(note.to_string());
-            if is_new && !quiet {
-                to_stderr("deadheat", &note.to_string());
-            }
-        })?;
+        let built = self
+            .commit_builder
+            .build(&self.commits[number], &mut |note| {
+                // What is built, and for what, was said.
+                let is_new =
+                    !matches!(note, Note::Building { .. }) && told.insert(note.to_string());
+                if is_new && !quiet {
+                    to_stderr("deadheat", &note.to_string());
+                }
+            })?;
         if let Recipe::Pytest(_) = self.recipe {
             self.recipe_options.suite.check(&[&built])?;
         }
@@ -82,7 +85,7 @@ impl Commits<'_> {
         if !self.built.contains_key(&number) {
             let side = self.side(number)?;
             if number == last && self.is_cargo() {
-                self.workshop.take_benches_of(&side);
+                self.commit_builder.take_benches_of(&side);
             }
             self.built.insert(number, side);
         }

@@ -18,14 +18,14 @@ use deadheat::parts::terminal::to_stderr;
 
 /// One side as it was named.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Entrant {
+pub struct NamedSide {
     /// Files, folders or programs; several files are pooled.
     pub named: Vec<String>,
     /// Which of its benchmarks are meant, a regular expression.
     pub filter: Option<String>,
 }
 
-impl Entrant {
+impl NamedSide {
     /// The text that stands for its name: that of a single file, and of several what their paths
     /// begin with, so `old` of `old/1.json` and `old/2.json`.
     pub fn called(&self) -> &str {
@@ -115,7 +115,7 @@ pub struct ProgramSide {
 /// Finds out what was named and reads what is data. Where only some of the
 /// sides are programs these are run, one after the other, for their results.
 pub fn read(
-    request: &[Entrant],
+    request: &[NamedSide],
     baseline: Option<&str>,
     arguments: &[String],
     quiet: bool,
@@ -133,7 +133,7 @@ pub fn read(
     if let ([old, new], None) = (&kinds[..], baseline)
         && let ([Kind::Program(old)], [Kind::Program(new)]) = (&old[..], &new[..])
     {
-        let side = |entrant: &Entrant, program: &Program| ProgramSide {
+        let side = |entrant: &NamedSide, program: &Program| ProgramSide {
             named: entrant.named[0].clone(),
             program: program.clone(),
             filter: entrant.filter.clone(),
@@ -208,7 +208,7 @@ struct Files {
 
 impl Files {
     /// Reads them side by side, one per core at a time.
-    fn read(request: &[Entrant], kinds: &[Vec<Kind>]) -> Result<Files, Failure> {
+    fn read(request: &[NamedSide], kinds: &[Vec<Kind>]) -> Result<Files, Failure> {
         let mut times: Vec<(&str, usize)> = Vec::new();
         for (entrant, kinds) in request.iter().zip(kinds) {
             let data = entrant.named.iter().zip(kinds);
@@ -262,7 +262,7 @@ impl Files {
 }
 
 /// A folder that is none of criterion's stands for the files in it.
-fn folders_opened(request: &[Entrant]) -> Result<Vec<Entrant>, Failure> {
+fn folders_opened(request: &[NamedSide]) -> Result<Vec<NamedSide>, Failure> {
     let mut opened = request.to_vec();
     for entrant in &mut opened {
         let mut named = Vec::new();
@@ -291,8 +291,8 @@ fn folders_opened(request: &[Entrant]) -> Result<Vec<Entrant>, Failure> {
 
 /// Saved baselines of a folder of criterion, where names follow it that are
 /// no files; one alone stands beside what was measured last.
-fn named_sets(request: &[Entrant], baseline: Option<&str>) -> Result<Option<Sides>, Failure> {
-    let plain = |side: &Entrant| side.named.len() == 1 && side.filter.is_none();
+fn named_sets(request: &[NamedSide], baseline: Option<&str>) -> Result<Option<Sides>, Failure> {
+    let plain = |side: &NamedSide| side.named.len() == 1 && side.filter.is_none();
     let names: Vec<&str> = request.iter().map(|side| side.named[0].as_str()).collect();
     let (Some((folder, sets)), true) = (names.split_first(), request.iter().all(plain)) else {
         return Ok(None);
@@ -322,8 +322,8 @@ fn criterion_sets(folder: &str, names: &[&str]) -> Result<Sides, Failure> {
 
 /// Gives every side its name, and applies the filters. Two families meet under
 /// one name, as in compare.py.
-fn named(request: &[Entrant], files: Vec<Vec<Results>>) -> Result<Vec<Side>, Failure> {
-    let firsts: Vec<&str> = request.iter().map(Entrant::called).collect();
+fn named(request: &[NamedSide], files: Vec<Vec<Results>>) -> Result<Vec<Side>, Failure> {
+    let firsts: Vec<&str> = request.iter().map(NamedSide::called).collect();
     let mut names = side_names_of(&firsts);
     let filters: Vec<&str> = request.iter().filter_map(|s| s.filter.as_deref()).collect();
     let shown = match filters[..] {
@@ -417,18 +417,18 @@ fn kind(results: &Results) -> &str {
 mod tests {
     use super::*;
 
-    fn request(line: &str) -> Result<Vec<Entrant>, String> {
+    fn request(line: &str) -> Result<Vec<NamedSide>, String> {
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-        Entrant::of_words(&words).map_err(|error| error.to_string())
+        NamedSide::of_words(&words).map_err(|error| error.to_string())
     }
 
     #[test]
     fn the_modes_of_compare_py_mean_the_same_here() {
-        let entrant = |name: &str, filter: Option<&str>| Entrant {
+        let entrant = |name: &str, filter: Option<&str>| NamedSide {
             named: vec![name.to_owned()],
             filter: filter.map(str::to_owned),
         };
-        let plain = |names: &[&str]| -> Vec<Entrant> {
+        let plain = |names: &[&str]| -> Vec<NamedSide> {
             names.iter().map(|name| entrant(name, None)).collect()
         };
         let (f, g) = (entrant("a", Some("x")), entrant("a", Some("y")));
@@ -446,7 +446,7 @@ mod tests {
     #[test]
     fn several_files_are_called_by_what_their_paths_share() {
         let called = |names: &[&str]| {
-            let entrant = Entrant {
+            let entrant = NamedSide {
                 named: names.iter().map(|name| (*name).to_owned()).collect(),
                 filter: None,
             };
@@ -471,7 +471,7 @@ mod tests {
             assert!(request(line).is_err(), "{line}");
         }
         let files = ["a".to_owned()];
-        assert!(Entrant::pooled(["the baseline", "--against"], &[], &files).is_err());
+        assert!(NamedSide::pooled(["the baseline", "--against"], &[], &files).is_err());
     }
 
     fn side(tool: &str) -> Side {

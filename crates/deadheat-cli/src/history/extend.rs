@@ -14,7 +14,7 @@ use deadheat::parts::model::{MeasuredEffect, Until};
 use deadheat::parts::report::units::{counted, waiting};
 use deadheat::parts::terminal::to_stderr;
 use deadheat::parts::{PlanUse, RaceOutcome};
-use deadheat_build::{BuildError, CommitInfo, Interruption, Recipe, Side, Workshop};
+use deadheat_build::{BuildError, CommitBuilder, CommitInfo, Interruption, Recipe, Side};
 
 use crate::bench::BenchOptions;
 use crate::history_index::{Adding, IndexArgs};
@@ -112,14 +112,14 @@ pub fn extend(mut args: ExtendArgs) -> Result<Status, Failure> {
     let recipe = args.race.recipe()?;
     let interrupts = interrupts()?;
     let is_interrupted = || interrupts.requested().is_some();
-    let workshop = Workshop::open(&here()?, &recipe, Interruption(&is_interrupted));
-    let workshop = workshop.map_err(failure)?;
-    let range = workshop
+    let commit_builder = CommitBuilder::open(&here()?, &recipe, Interruption(&is_interrupted));
+    let commit_builder = commit_builder.map_err(failure)?;
+    let range = commit_builder
         .range(old, new, args.parents.of_each())
         .map_err(failure)?;
     let mut commits = vec![range.good];
     commits.extend(range.commits);
-    if workshop.clean_head().map_err(failure)?.is_none() {
+    if commit_builder.clean_head().map_err(failure)?.is_none() {
         let text = "what is uncommitted stays out: each commit is built by itself";
         to_stderr("deadheat", text);
     }
@@ -129,7 +129,7 @@ pub fn extend(mut args: ExtendArgs) -> Result<Status, Failure> {
         target: OF_MARGIN * margin(&args.race.options),
         adding: Adding::new(&args.index)?,
         clock: OsClock::start(),
-        workshop,
+        commit_builder,
         recipe: &recipe,
         commits,
         links,
@@ -156,7 +156,7 @@ fn margin(options: &BenchOptions) -> f64 {
 struct Extension<'a> {
     args: &'a ExtendArgs,
     interrupts: &'a Interrupts,
-    workshop: Workshop<'a>,
+    commit_builder: CommitBuilder<'a>,
     recipe: &'a Recipe,
     /// Oldest first.
     commits: Vec<CommitInfo>,
@@ -285,7 +285,7 @@ impl Extension<'_> {
             if !self.build(last)? {
                 return Ok(false);
             }
-            self.workshop.take_benches_of(&self.built[&last]);
+            self.commit_builder.take_benches_of(&self.built[&last]);
         }
         if !self.build(old)? || !self.build(new)? {
             return Ok(false);
@@ -299,7 +299,7 @@ impl Extension<'_> {
             return Ok(true);
         }
         let tell = &mut |note: deadheat_build::Note| to_stderr("deadheat", &note.to_string());
-        match self.workshop.build(&self.commits[number], tell) {
+        match self.commit_builder.build(&self.commits[number], tell) {
             Ok(side) => {
                 self.built.insert(number, side);
                 Ok(true)

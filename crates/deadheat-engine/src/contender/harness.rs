@@ -13,7 +13,7 @@ mod launch;
 mod pilot;
 mod pyperf;
 
-pub use adapter::{ArgumentError, Wishes};
+pub use adapter::{ArgumentError, RequestedRepetitions};
 pub use contenders::HarnessContenders;
 pub(crate) use google_benchmark::{VARIABLES, filter};
 pub use launch::HarnessOptions;
@@ -52,7 +52,10 @@ pub(crate) fn adapter_of(harness: Harness) -> &'static dyn HarnessAdapter {
 
 /// Reads what the user's own arguments ask for, and refuses what keeps the repetitions of a launch
 /// from being read.
-pub fn wishes(harness: Harness, arguments: &[String]) -> Result<Wishes, ArgumentError> {
+pub fn wishes(
+    harness: Harness,
+    arguments: &[String],
+) -> Result<RequestedRepetitions, ArgumentError> {
     adapter_of(harness).wishes(arguments)
 }
 

@@ -14,8 +14,8 @@ use crate::function_failure::{FunctionError, InspectionFailure};
 use crate::interrupt::Interrupts;
 use crate::subprocess::in_one_line;
 use crate::worker::{
-    HarnessListing, Inspected, ListedBenchmark, Patience, Reply, Request, WaitError, WorkerListing,
-    WorkerProcess, WorkerProgram, WorkerStart, await_all,
+    HarnessListing, Inspected, ListedBenchmark, Reply, ReplyLimits, Request, WaitError,
+    WorkerListing, WorkerProcess, WorkerProgram, WorkerStart, await_all,
 };
 
 /// The argument that makes a Google Benchmark executable print its benchmarks and leave.
@@ -88,7 +88,7 @@ pub fn inspect(
     });
     let mut look = Look {
         worker: worker.map_err(|cause| failure(cause, None))?,
-        patience: Patience {
+        patience: ReplyLimits {
             each: patience.map(|patience| patience.max(START_UP)),
             samples: 1,
             whatever_is_noted: true,
@@ -124,7 +124,7 @@ pub fn inspect(
 /// A program that was started to see what it does.
 struct Look<'a> {
     worker: WorkerProcess,
-    patience: Patience,
+    patience: ReplyLimits,
     interrupts: &'a Interrupts,
     /// True once it ended by itself with another exit code than 0.
     failed: bool,

@@ -11,7 +11,7 @@ use crate::function::{Disagreement, FunctionBenchmark, primes, warm_up};
 use crate::function_failure::{FunctionError, FunctionFailure};
 use crate::order::Moment;
 use crate::random::{Purpose, stream};
-use crate::run_delay::Beside;
+use crate::run_delay::OtherUsage;
 use crate::session::Contenders;
 
 /// One benchmark of functions, run on the calling thread.
@@ -26,7 +26,7 @@ pub struct LocalContenders<'a> {
     copy: Option<usize>,
     metrics: &'static [Metric],
     /// The account of what runs beside this thread, from the first block on.
-    beside: Option<Beside>,
+    beside: Option<OtherUsage>,
 }
 
 impl<'a> LocalContenders<'a> {
@@ -116,7 +116,7 @@ impl Contenders for LocalContenders<'_> {
             self.benchmark
                 .sample(contender, self.iterations, &self.gauge);
         }
-        let beside = self.beside.get_or_insert_with(Beside::begin);
+        let beside = self.beside.get_or_insert_with(OtherUsage::begin);
         let width = self.metrics.len();
         let mut values = Vec::with_capacity(block.slots.len() * width);
         for contender in &slots {

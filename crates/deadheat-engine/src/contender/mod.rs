@@ -27,8 +27,8 @@ pub use function::FunctionContenders;
 pub use function_pilot::Piloted;
 #[cfg(feature = "commands")]
 pub use harness::{
-    ArgumentError, HarnessContenders, HarnessOptions, HarnessPilot, HarnessSide, Wishes,
-    may_be_pinned, repetitions_of_a_launch, wishes,
+    ArgumentError, HarnessContenders, HarnessOptions, HarnessPilot, HarnessSide,
+    RequestedRepetitions, may_be_pinned, repetitions_of_a_launch, wishes,
 };
 #[cfg(feature = "commands")]
 pub(crate) use harness::{VARIABLES, filter, startable};

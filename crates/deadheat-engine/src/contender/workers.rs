@@ -29,7 +29,7 @@ use crate::random::{Purpose, below, stream};
 #[cfg(feature = "commands")]
 use crate::valgrind::Valgrind;
 use crate::worker::{
-    Baton, Patience, PrepareRequest, Problem, Relay, Reply, Request, SEEDS, WaitError,
+    Baton, PrepareRequest, Problem, Relay, Reply, ReplyLimits, Request, SEEDS, WaitError,
     WorkerProcess, WorkerProgram, WorkerStart, await_all,
 };
 
@@ -232,7 +232,7 @@ impl<'a> Workers<'a> {
             None => self.spawn(position, process_slot, variant, baton)?,
         };
         self.launched += 1;
-        let patience = Patience {
+        let patience = ReplyLimits {
             each: self.options.timeout.map(|timeout| timeout.max(START_UP)),
             ..self.patience(1)
         };
@@ -438,8 +438,8 @@ impl<'a> Workers<'a> {
         Ok(replies.remove(0))
     }
 
-    pub(super) fn patience(&self, samples: u32) -> Patience {
-        Patience {
+    pub(super) fn patience(&self, samples: u32) -> ReplyLimits {
+        ReplyLimits {
             each: self.options.timeout,
             samples,
             whatever_is_noted: false,
@@ -452,7 +452,7 @@ impl<'a> Workers<'a> {
         team: &mut [WorkerSession],
         relay: Option<&mut Relay>,
         position: RunPosition<'_>,
-        patience: Patience,
+        patience: ReplyLimits,
     ) -> Result<Vec<Reply>, EngineError> {
         let mut workers: Vec<&mut WorkerProcess> =
             team.iter_mut().map(|session| &mut session.worker).collect();

@@ -193,7 +193,7 @@ extern "C" fn exec_in_child(args: *mut c_void) -> c_int {
 }
 
 /// The reason why the wait for a command is over.
-pub(super) enum Awaited {
+pub(super) enum WaitEnd {
     Ended,
     TooLong,
     TooMuch,
@@ -218,14 +218,14 @@ pub(super) fn await_end(
     (reader, bounded): (Option<&OwnedFd>, Option<BorrowedFd<'_>>),
     start: Instant,
     limit: Option<Duration>,
-) -> Awaited {
+) -> WaitEnd {
     let readable = PollFlags::POLLIN;
     let mut pipe_open = reader.is_some();
     loop {
         let mut wait_ms = None;
         if let Some(limit) = limit {
             let Some(left) = limit.checked_sub(start.elapsed()) else {
-                return Awaited::TooLong;
+                return WaitEnd::TooLong;
             };
             // Rounded up: waking a little late costs nothing, waking a
             // little early would spin.
@@ -233,7 +233,7 @@ pub(super) fn await_end(
         }
         if let Some(output) = bounded {
             if has_too_much(output) {
-                return Awaited::TooMuch;
+                return WaitEnd::TooMuch;
             }
             wait_ms = Some(wait_ms.map_or(BETWEEN_LOOKS_MS, |ms| ms.min(BETWEEN_LOOKS_MS)));
         }
@@ -249,7 +249,7 @@ pub(super) fn await_end(
         if let Err(errno) = poll(&mut fds[..watched], timeout)
             && errno != Errno::EINTR
         {
-            return Awaited::Abandoned;
+            return WaitEnd::Abandoned;
         }
         let [ended, request, pipe] = fds.map(|fd| fd.revents().unwrap_or(PollFlags::empty()));
         if pipe_open && !pipe.is_empty() {
@@ -257,20 +257,20 @@ pub(super) fn await_end(
             pipe_open = !drain(reader.unwrap_or(pidfd));
         }
         if !ended.is_empty() {
-            return Awaited::Ended;
+            return WaitEnd::Ended;
         }
         if request.contains(readable) {
             let mut head = [0; HEAD_BYTES];
             if !read_exact(requests.as_fd(), &mut head) {
-                return Awaited::Abandoned;
+                return WaitEnd::Abandoned;
             }
             return match Head::decode(head) {
-                Some(Head::Cancel) => Awaited::Cancelled,
-                _ => Awaited::Abandoned,
+                Some(Head::Cancel) => WaitEnd::Cancelled,
+                _ => WaitEnd::Abandoned,
             };
         }
         if !request.is_empty() {
-            return Awaited::Abandoned;
+            return WaitEnd::Abandoned;
         }
     }
 }

@@ -15,7 +15,7 @@ use nix::sys::signal::{SigHandler, Signal, killpg, signal};
 use nix::sys::stat::{Mode, lstat};
 use nix::unistd::{Pid, pipe2, read, unlink};
 
-use super::child::{Awaited, Spawner, await_end, has_too_much, kill_descendants};
+use super::child::{Spawner, WaitEnd, await_end, has_too_much, kill_descendants};
 use super::image::{EnvironmentImage, Image, OutputKind};
 use super::wire::{
     HEAD_BYTES, Head, HookEnd, Launch, MAX_LAUNCHES, MAX_REQUEST_BYTES, MEASURED_BYTES, Measured,
@@ -286,7 +286,7 @@ impl Server {
             limit,
         );
         let wall_ns = start.elapsed().as_nanos() as u64;
-        if !matches!(waited, Awaited::Ended) {
+        if !matches!(waited, WaitEnd::Ended) {
             let _ = killpg(Pid::from_raw(child.pid), Signal::SIGKILL);
         }
         // Who reads the pipe, or looks at the output, is woken while the command runs, which says
@@ -309,15 +309,15 @@ impl Server {
             Some(_) => None,
         };
         let outcome = match waited {
-            Awaited::TooMuch => Outcome::TooMuchOutput,
-            Awaited::Ended if bounded.is_some_and(has_too_much) => Outcome::TooMuchOutput,
-            Awaited::Ended if libc::WIFSIGNALED(status) => {
+            WaitEnd::TooMuch => Outcome::TooMuchOutput,
+            WaitEnd::Ended if bounded.is_some_and(has_too_much) => Outcome::TooMuchOutput,
+            WaitEnd::Ended if libc::WIFSIGNALED(status) => {
                 Outcome::Signalled(libc::WTERMSIG(status))
             }
-            Awaited::Ended => Outcome::Exited(libc::WEXITSTATUS(status)),
-            Awaited::TooLong => Outcome::TimedOut,
-            Awaited::Cancelled => Outcome::Cancelled,
-            Awaited::Abandoned => return Err(Leave::Abandoned),
+            WaitEnd::Ended => Outcome::Exited(libc::WEXITSTATUS(status)),
+            WaitEnd::TooLong => Outcome::TimedOut,
+            WaitEnd::Cancelled => Outcome::Cancelled,
+            WaitEnd::Abandoned => return Err(Leave::Abandoned),
         };
         Ok(Measured {
             wall_ns,

@@ -33,7 +33,7 @@ pub(crate) enum WaitError {
 
 /// The time that workers are waited for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Patience {
+pub(crate) struct ReplyLimits {
     /// Time that making an input or taking a sample may take, each for itself;
     /// forever when `None`.
     pub(crate) each: Option<Duration>,
@@ -52,7 +52,7 @@ pub(crate) struct Patience {
 pub(crate) fn await_all(
     workers: &mut [&mut WorkerProcess],
     mut relay: Option<&mut Relay>,
-    patience: Patience,
+    patience: ReplyLimits,
     interrupts: &Interrupts,
 ) -> Result<Vec<Option<Reply>>, WaitError> {
     let mut replies: Vec<Option<Reply>> = workers.iter().map(|_| None).collect();
@@ -197,7 +197,7 @@ struct Limit {
 }
 
 impl Limit {
-    fn new(each: Duration, patience: Patience) -> Self {
+    fn new(each: Duration, patience: ReplyLimits) -> Self {
         let began = Instant::now();
         Self {
             each,

@@ -15,7 +15,7 @@ use crate::clock::{Gauge, Reading, SampleClock};
 use crate::function::{Disagreement, FunctionBenchmark, pilot, warm_up};
 use crate::memory_layout::{hold_heap, with_stack_offset};
 use crate::random::{Purpose, stream};
-use crate::run_delay::Beside;
+use crate::run_delay::OtherUsage;
 
 /// The benchmarks that a worker process holds.
 pub trait WorkerSuite {
@@ -247,7 +247,7 @@ struct Worker<'a> {
     /// The seed of the input that a warm-up of one round has left.
     ready: Option<u64>,
     /// The account of what runs beside this thread, from the first block on.
-    beside: Option<Beside>,
+    beside: Option<OtherUsage>,
 }
 
 impl Worker<'_> {
@@ -309,7 +309,7 @@ impl Worker<'_> {
                 if ready != Some(block.seed) {
                     benchmark.prepare(block.seed);
                 }
-                let beside = self.beside.get_or_insert_with(Beside::begin);
+                let beside = self.beside.get_or_insert_with(OtherUsage::begin);
                 self.gauge.mark_block();
                 let baton = self.baton.as_mut();
                 let values = take_turns(&mut benchmark, &block, &self.gauge, self.width, baton);

@@ -4,7 +4,7 @@ use deadheat_model::{
     Analysis, Better, Comparison, LeftOutReason, MetricComparison, Side, TextCells, Verdict,
 };
 
-use super::rows::{Sort, What, rows};
+use super::rows::{RowSubject, Sort, rows};
 use crate::glyphs::Glyphs;
 use crate::units::ends;
 
@@ -49,12 +49,12 @@ pub fn to_comparison_csv(
             continue;
         }
         match row.what {
-            What::Compared(comparison) => table.compared(comparison),
-            What::Failed(failure) => {
+            RowSubject::Compared(comparison) => table.compared(comparison),
+            RowSubject::Failed(failure) => {
                 let named = (&*failure.benchmark, &*failure.parameters);
                 table.unanswered(named, "failed", &failure.message);
             }
-            What::LeftOut(one) => {
+            RowSubject::LeftOut(one) => {
                 let (state, message) = match &one.reason {
                     LeftOutReason::OnlyIn(side) => ("only-in", side),
                     LeftOutReason::Skipped(message) => ("skipped", message),

@@ -70,7 +70,7 @@ impl Default for ComparisonOptions {
 
 /// The subject of a row of the table.
 #[derive(Clone, Copy)]
-pub(super) enum What<'a> {
+pub(super) enum RowSubject<'a> {
     /// One candidate against its baseline, or a contender alone.
     Compared(&'a Comparison),
     /// A benchmark that failed.
@@ -83,25 +83,25 @@ pub(super) enum What<'a> {
 pub(super) struct Row<'a> {
     /// The name of the benchmark, fit to be shown but not shortened.
     pub(super) title: String,
-    pub(super) what: What<'a>,
+    pub(super) what: RowSubject<'a>,
 }
 
 impl<'a> Row<'a> {
     /// The comparison, where there is one.
     pub(super) fn comparison(&self) -> Option<&'a Comparison> {
         match self.what {
-            What::Compared(comparison) => Some(comparison),
-            What::Failed(_) | What::LeftOut(_) => None,
+            RowSubject::Compared(comparison) => Some(comparison),
+            RowSubject::Failed(_) | RowSubject::LeftOut(_) => None,
         }
     }
 
     /// True where it is shown where only what changed is.
     pub(super) fn changed(&self) -> bool {
         match self.what {
-            What::Compared(one) => {
+            RowSubject::Compared(one) => {
                 matches!(one.verdict, Some(Verdict::Faster | Verdict::Slower))
             }
-            What::Failed(_) | What::LeftOut(_) => true,
+            RowSubject::Failed(_) | RowSubject::LeftOut(_) => true,
         }
     }
 
@@ -119,15 +119,15 @@ impl<'a> Row<'a> {
 
     fn rank(&self) -> u8 {
         match self.what {
-            What::Compared(one) => match one.verdict {
+            RowSubject::Compared(one) => match one.verdict {
                 Some(Verdict::Slower) => 0,
                 Some(Verdict::Faster) => 1,
                 Some(Verdict::Inconclusive) => 2,
                 Some(Verdict::Equivalent) => 3,
                 None => 4,
             },
-            What::Failed(_) => 5,
-            What::LeftOut(one) => match one.reason {
+            RowSubject::Failed(_) => 5,
+            RowSubject::LeftOut(one) => match one.reason {
                 LeftOutReason::Skipped(_) => 6,
                 LeftOutReason::NotAlike(_) => 7,
                 LeftOutReason::OnlyIn(_) => 8,
@@ -143,20 +143,20 @@ pub(super) fn rows<'a>(analysis: &'a Analysis, sort: Sort, glyphs: Glyphs) -> Ve
         let title = title(&group[0], glyphs);
         let row = |comparison: &'a Comparison| Row {
             title: title.clone(),
-            what: What::Compared(comparison),
+            what: RowSubject::Compared(comparison),
         };
         groups.push(group.iter().map(row).collect());
     }
     groups.extend(analysis.failures.iter().map(|failure| {
         vec![Row {
             title: suite::failed_title(failure, glyphs),
-            what: What::Failed(failure),
+            what: RowSubject::Failed(failure),
         }]
     }));
     groups.extend(analysis.left_out.iter().map(|left_out| {
         vec![Row {
             title: suite::title_of(&left_out.benchmark, &[], glyphs),
-            what: What::LeftOut(left_out),
+            what: RowSubject::LeftOut(left_out),
         }]
     }));
     match sort {

@@ -132,7 +132,7 @@ pub(super) fn mend(finding: &Finding, checkup: &Checkup) -> Option<Mend> {
                 )),
                 // Where tasks are not counted, they may well be what took it.
                 _ if checkup.watch().is_none_or(|watch| watch.waiting.is_none()) => Some(words(
-                    "What took it is hidden: other tasks, a quota or interrupts. Mend those that \
+                    "RowSubject took it is hidden: other tasks, a quota or interrupts. Mend those that \
                      show first.",
                 )),
                 _ => match host(checkup) {

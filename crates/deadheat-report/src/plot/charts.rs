@@ -3,7 +3,7 @@
 
 use deadheat_model::{Comparison, DifferenceSeries, Distribution, LogRatio, Plots, Unit};
 
-use super::{ChangeScale, Scenery, Strokes, painted};
+use super::{ChangeScale, PlotContext, Strokes, painted};
 use crate::layout::Width as _;
 use crate::sentences;
 use crate::units::{Scale, counted, quantities, share};
@@ -32,7 +32,7 @@ const TICKS_EVERY: usize = 3;
 
 /// Histograms and, where there are pairs, the differences in order of time, each after an empty
 /// line; empty where nothing was worked out to be drawn.
-pub(crate) fn pictures(comparison: &Comparison, names: [&str; 2], scenery: &Scenery) -> String {
+pub(crate) fn pictures(comparison: &Comparison, names: [&str; 2], scenery: &PlotContext) -> String {
     let Some(plots) = &comparison.plots else {
         return String::new();
     };
@@ -56,7 +56,7 @@ fn histograms(
     names: [&str; 2],
     what: &str,
     unit: Unit,
-    scenery: &Scenery,
+    scenery: &PlotContext,
 ) -> String {
     let bins = plots.edges.len().saturating_sub(1);
     if bins == 0 {
@@ -131,7 +131,13 @@ fn bar(filled: f64, something: bool, bars: &[char]) -> char {
 }
 
 /// A line below the bars, and values below it: the ends, and the middle where it has room.
-fn axis(plots: &Plots, columns: usize, unit: Unit, strokes: Strokes, scenery: &Scenery) -> String {
+fn axis(
+    plots: &Plots,
+    columns: usize,
+    unit: Unit,
+    strokes: Strokes,
+    scenery: &PlotContext,
+) -> String {
     let (low, high) = (plots.edges[0], plots.edges[plots.edges.len() - 1]);
     let values = [low, low.midpoint(high), high];
     let mut labels = match Scale::shared(unit, &values, scenery.glyphs) {
@@ -167,7 +173,7 @@ fn axis(plots: &Plots, columns: usize, unit: Unit, strokes: Strokes, scenery: &S
 }
 
 /// The series with its axis and a caption.
-fn series(series: &DifferenceSeries, margin: f64, scenery: &Scenery) -> String {
+fn series(series: &DifferenceSeries, margin: f64, scenery: &PlotContext) -> String {
     if series.points.is_empty() {
         return String::new();
     }

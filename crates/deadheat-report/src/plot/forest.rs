@@ -2,7 +2,7 @@
 
 use deadheat_model::{Comparison, Estimate, LogRatio, Verdict};
 
-use super::{ChangeScale, Scenery, Strokes, color_of, painted};
+use super::{ChangeScale, PlotContext, Strokes, color_of, painted};
 use crate::glyphs::Glyphs;
 use crate::layout::{GAP, Width as _, wrap};
 use crate::units::drawn_span;
@@ -73,7 +73,11 @@ pub(crate) fn beside(
 #[cfg(feature = "reports")]
 /// The intervals of a benchmark's candidates to one scale, each below its name where there are
 /// several; empty without room or estimates.
-pub(crate) fn intervals(group: &[Comparison], candidates: &[String], scenery: &Scenery) -> String {
+pub(crate) fn intervals(
+    group: &[Comparison],
+    candidates: &[String],
+    scenery: &PlotContext,
+) -> String {
     let room = scenery.width.saturating_sub(scenery.indent);
     let rows: Vec<ForestRow> = group.iter().map(ForestRow::from).collect();
     let Some(forest) = Forest::of(&rows, room, scenery.glyphs, scenery.color) else {

@@ -2,8 +2,8 @@
 
 use deadheat_model::Pinning;
 use deadheat_model::doctor::{
-    BusyLine, Checkup, CoreWatch, Effect, EffectKind, Facts, Finding, Heat, Host, NotMeasured,
-    PinAdvice, PinReason, Quota, Refused, State, Topic, TurboSwitch,
+    BusyLine, Checkup, CoreWatch, Effect, EffectKind, Facts, Finding, Host, NotMeasured, PinAdvice,
+    PinReason, Quota, Refused, Sensor, State, Topic, TurboSwitch,
 };
 use deadheat_report::{DoctorTextOptions, to_doctor_json, to_doctor_text};
 use serde_json::Value;
@@ -84,7 +84,7 @@ fn laptop() -> Checkup {
         finding(
             State::Minor,
             Facts::Thermal {
-                hottest: Some(Heat {
+                hottest: Some(Sensor {
                     name: "coretemp Package id 0".to_owned(),
                     celsius: 71.0,
                     critical: Some(100.0),

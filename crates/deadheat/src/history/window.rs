@@ -17,7 +17,7 @@ const FOR_EACH: usize = 4;
 const GROWTH: usize = 8;
 
 /// The knowledge of git about commits; `None` where there is no git.
-pub trait LineOfCommits {
+pub trait GitHistory {
     /// The full names of the commits of the line, newest first, so many at most; `None` without git.
     ///
     /// # Errors
@@ -80,11 +80,7 @@ impl Window {
     /// # Errors
     ///
     /// An index that cannot be read, and git where it fails.
-    pub fn of(
-        index: &HistoryIndex,
-        git: &dyn LineOfCommits,
-        asked: Asked,
-    ) -> Result<Self, Failure> {
+    pub fn of(index: &HistoryIndex, git: &dyn GitHistory, asked: Asked) -> Result<Self, Failure> {
         let Some((line, mut commits)) = on_line(index, git, asked)? else {
             return Self::by_time(index, asked);
         };
@@ -155,7 +151,7 @@ type Found = (Vec<String>, Vec<WindowCommit>);
 /// Reads as much of the line as holds the commits that are asked for; `None` without git.
 fn on_line(
     index: &HistoryIndex,
-    git: &dyn LineOfCommits,
+    git: &dyn GitHistory,
     asked: Asked,
 ) -> Result<Option<Found>, Failure> {
     let mut at_most = match asked {

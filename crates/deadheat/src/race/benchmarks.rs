@@ -23,7 +23,7 @@ use super::planning::{
     design, looks, plan_for_costs, refuse_unmeasured, refuse_unmeasured_overrides,
     refuse_unwritable,
 };
-use super::sitting::{PlanUse, Sitting};
+use super::session::{PlanUse, RaceSession};
 use super::{RaceError, RaceOutcome, not_started, take_over_signals};
 use crate::rules::{benchmark_overrides, blocks_of_quantile, hold_together};
 
@@ -102,7 +102,7 @@ pub fn race_benchmarks(
         plan_for_costs(&mut plan, &costs_ns)?;
     }
     let header = header(race, &*contenders, machine, neutral_links, plan);
-    Sitting {
+    RaceSession {
         contenders: &mut *contenders,
         interrupts: &interrupts,
         watcher,
@@ -135,7 +135,7 @@ pub(super) fn race_frozen(
         left_out: planned.left_out.clone(),
         ..header(race, &*contenders, machine, neutral_links, plan)
     };
-    Sitting {
+    RaceSession {
         contenders: &mut *contenders,
         interrupts: &interrupts,
         watcher,

@@ -16,7 +16,7 @@ use super::header::{self, environment_of};
 use super::planning::{
     add_own_links, plan_for_costs, refuse_unmeasured_overrides, refuse_unwritable,
 };
-use super::sitting::{PlanUse, Sitting};
+use super::session::{PlanUse, RaceSession};
 use super::{RaceError, RaceOutcome, not_started, take_over_signals};
 
 /// The traces that a race of commands leaves, and the program that links.
@@ -89,7 +89,7 @@ pub fn race_commands(
     }
     let spent = Duration::from_nanos(clock.elapsed_ns());
     let mut contenders = contenders.with_placements(placements);
-    Sitting {
+    RaceSession {
         contenders: &mut contenders,
         interrupts: &interrupts,
         watcher,

@@ -13,7 +13,7 @@ use deadheat_model::{
 };
 
 use super::planning::{add_own_links, complete, not_one_by_one};
-use super::sitting::PlanUse;
+use super::session::PlanUse;
 use super::{RaceError, not_started};
 
 /// A race of benchmarks: how they are raced and judged, and what it leaves behind.

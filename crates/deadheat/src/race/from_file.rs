@@ -18,8 +18,8 @@ use super::commands::{self, RaceOptions, placements, race_commands};
 use super::entries::{BenchmarkRace, function_contenders};
 use super::harness;
 use super::header::{contents_of_programs, programs_of};
+use super::session::{PlanUse, RaceSession};
 use super::shard::begun_part;
-use super::sitting::{PlanUse, Sitting};
 use super::{RaceError, RaceOutcome, not_started, take_over_signals};
 use crate::exit::Failure;
 
@@ -158,7 +158,7 @@ fn go_on_with(
     };
     let placements = || placements(plan, race.placements.clone(), Some(before), &interrupts);
     let mut go_on = |contenders: &mut dyn Contenders, run: Run| {
-        let sitting = Sitting {
+        let session = RaceSession {
             contenders,
             interrupts: &interrupts,
             watcher: &mut *watcher,
@@ -167,7 +167,7 @@ fn go_on_with(
             until: None,
         };
         let further = (!by_plan).then_some((options.more, options.budget));
-        sitting.go_on(path, run, further)
+        session.go_on(path, run, further)
     };
     match kind {
         Resumable::Commands => {

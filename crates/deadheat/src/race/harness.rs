@@ -3,7 +3,8 @@
 use deadheat_analysis::planned_repetitions;
 use deadheat_engine::{
     EngineError, FunctionError, HarnessContenders, HarnessError, HarnessOptions, HarnessPilot,
-    HarnessSide, Interrupts, OsClock, Wishes, may_be_pinned, repetitions_of_a_launch, wishes,
+    HarnessSide, Interrupts, OsClock, RequestedRepetitions, may_be_pinned, repetitions_of_a_launch,
+    wishes,
 };
 use deadheat_model::{
     Benchmark, Contender, Environment, Front, Harness, HarnessCalls, LeftOutReason, NeutralLinks,
@@ -107,7 +108,10 @@ fn harnesses(benchmarks: &[Benchmark]) -> Vec<Harness> {
 
 /// Reads what the user's own arguments ask for. Those of one side count for
 /// both: repetitions of another length say something else.
-fn wanted(benchmarks: &[Benchmark], blocks: Option<u32>) -> Result<Wishes, RaceError> {
+fn wanted(
+    benchmarks: &[Benchmark],
+    blocks: Option<u32>,
+) -> Result<RequestedRepetitions, RaceError> {
     if let Some(blocks) = blocks {
         for harness in harnesses(benchmarks) {
             let (fewest, most) = repetitions_of_a_launch(harness);
@@ -125,7 +129,7 @@ fn wanted(benchmarks: &[Benchmark], blocks: Option<u32>) -> Result<Wishes, RaceE
             }
         }
     }
-    let mut wanted = Wishes::default();
+    let mut wanted = RequestedRepetitions::default();
     let contenders = benchmarks.iter().flat_map(|one| &one.contenders);
     for calls in contenders.filter_map(calls) {
         let read = wishes(calls.harness, &calls.program.arguments)

@@ -10,7 +10,7 @@ use {
 use deadheat_engine::{machine, unix_seconds};
 use deadheat_model::{Commit, Conditions, Environment, Metric, Origin, Plan, RunHeader};
 
-use super::sitting::PlanUse;
+use super::session::PlanUse;
 
 /// The header of a race that begins now, by this version of deadheat.
 pub(super) fn header(

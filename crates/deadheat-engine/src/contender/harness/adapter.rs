@@ -57,14 +57,14 @@ pub(crate) trait HarnessAdapter: Sync {
     }
 
     /// Reads what the user's own arguments ask for.
-    fn wishes(&self, arguments: &[String]) -> Result<Wishes, ArgumentError>;
+    fn wishes(&self, arguments: &[String]) -> Result<RequestedRepetitions, ArgumentError>;
 
     /// The way by which the results of a launch come.
     fn results(&self) -> ResultsBy;
 
     /// The arguments behind the user's. They alone stand in messages as well, so that anybody can
     /// launch the same benchmark again.
-    fn arguments(&self, ask: &Ask<'_>) -> Vec<String>;
+    fn arguments(&self, ask: &LaunchRequest<'_>) -> Vec<String>;
 
     /// The arguments that say where results go, to a descriptor by its path.
     fn arguments_for_results(&self, _path: &str) -> Vec<String> {
@@ -80,8 +80,8 @@ pub(crate) trait HarnessAdapter: Sync {
     /// Reads the repetitions of a launch that ended well, in the order they ran, at least one.
     fn repetitions(
         &self,
-        ask: &Ask<'_>,
-        yielded: &Yielded,
+        ask: &LaunchRequest<'_>,
+        yielded: &LaunchOutput,
     ) -> Result<Vec<Repetition>, HarnessError>;
 
     /// The error that a launch which ended with a failure printed on its standard output.
@@ -196,7 +196,7 @@ pub(crate) enum ResultsBy {
 
 /// The request of one launch.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ask<'a> {
+pub(crate) struct LaunchRequest<'a> {
     /// The arguments of the user.
     pub(crate) own: &'a [String],
     /// The benchmark, by which the program knows it.
@@ -205,7 +205,7 @@ pub(crate) struct Ask<'a> {
     pub(crate) repetitions: u32,
 }
 
-impl Ask<'_> {
+impl LaunchRequest<'_> {
     /// Returns whether the user gave this option, alone or with a value after `=`.
     pub(crate) fn is_given(&self, option: &str) -> bool {
         value_of(self.own, option).is_some()
@@ -259,7 +259,7 @@ pub(crate) fn number_of(
 
 /// The yield of a launch that ended well.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Yielded {
+pub(crate) struct LaunchOutput {
     /// The text that came through the pipe or on standard output.
     pub(crate) text: String,
     /// The end of standard error, in one line.
@@ -268,7 +268,7 @@ pub(crate) struct Yielded {
     pub(crate) files: Vec<(PathBuf, String)>,
 }
 
-impl Yielded {
+impl LaunchOutput {
     /// The text of a report, or the error that this harness wrote none.
     pub(crate) fn report(&self, harness: Harness) -> Result<&str, HarnessError> {
         if self.text.trim().is_empty() {
@@ -354,7 +354,7 @@ pub(crate) const MOST_NS: f64 = u64::MAX as f64;
 
 /// The wishes in the user's own arguments.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Wishes {
+pub struct RequestedRepetitions {
     /// The length of a repetition.
     pub length: Option<RepetitionLength>,
     /// Repetitions in a launch.

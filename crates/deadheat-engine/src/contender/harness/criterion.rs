@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use deadheat_model::{Harness, Json, RepetitionLength};
 
 use super::adapter::{
-    ArgumentError, Ask, HarnessAdapter, Question, Repetition, ResultsBy, Wishes, Yielded, escaped,
-    number_of, refuse, tersely_listed, value_of,
+    ArgumentError, HarnessAdapter, LaunchOutput, LaunchRequest, Question, Repetition,
+    RequestedRepetitions, ResultsBy, escaped, number_of, refuse, tersely_listed, value_of,
 };
 use crate::command_failure::HarnessError;
 
@@ -61,12 +61,12 @@ impl HarnessAdapter for Criterion {
         names.iter().map(given).collect()
     }
 
-    fn wishes(&self, arguments: &[String]) -> Result<Wishes, ArgumentError> {
+    fn wishes(&self, arguments: &[String]) -> Result<RequestedRepetitions, ArgumentError> {
         refuse(arguments, &REFUSED)?;
         let problem = format!("criterion takes {FEWEST_SAMPLES} samples or more");
         let samples = number_of(arguments, "--sample-size", FEWEST_SAMPLES, &problem)?;
         let timed = value_of(arguments, "--measurement-time");
-        Ok(Wishes {
+        Ok(RequestedRepetitions {
             length: timed.map(|_| RepetitionLength::Own),
             repetitions: samples,
         })
@@ -77,7 +77,7 @@ impl HarnessAdapter for Criterion {
     }
 
     /// An option that the user gave is the user's: criterion takes none twice.
-    fn arguments(&self, ask: &Ask<'_>) -> Vec<String> {
+    fn arguments(&self, ask: &LaunchRequest<'_>) -> Vec<String> {
         let mut arguments = Vec::new();
         let mut add = |option: &str, value: Option<String>| {
             if !ask.is_given(option) {
@@ -119,8 +119,8 @@ impl HarnessAdapter for Criterion {
 
     fn repetitions(
         &self,
-        ask: &Ask<'_>,
-        yielded: &Yielded,
+        ask: &LaunchRequest<'_>,
+        yielded: &LaunchOutput,
     ) -> Result<Vec<Repetition>, HarnessError> {
         let mut found: Vec<(String, &Path)> = Vec::new();
         for (path, content) in &yielded.files {
@@ -211,7 +211,7 @@ mod tests {
 
     fn words(benchmark: &str, arguments: &[&str]) -> String {
         let arguments = own(arguments);
-        let ask = Ask {
+        let ask = LaunchRequest {
             own: &arguments,
             benchmark,
             length: RepetitionLength::Seconds(0.001),
@@ -268,7 +268,7 @@ mod tests {
             assert!(argument.starts_with(&problem.flag), "{problem}");
         }
         let wishes = Criterion.wishes(&own(&["--sample-size", "30", "--measurement-time=1"]));
-        let expected = Wishes {
+        let expected = RequestedRepetitions {
             length: Some(RepetitionLength::Own),
             repetitions: Some(30),
         };
@@ -279,11 +279,11 @@ mod tests {
         let files = files
             .iter()
             .map(|(path, text)| (path.into(), (*text).to_owned()));
-        let yielded = Yielded {
+        let yielded = LaunchOutput {
             files: files.collect(),
-            ..Yielded::default()
+            ..LaunchOutput::default()
         };
-        let ask = Ask {
+        let ask = LaunchRequest {
             own: &[],
             benchmark: "a/b",
             length: RepetitionLength::Own,

@@ -9,8 +9,8 @@
 use deadheat_model::{Harness, RepetitionLength};
 
 use super::adapter::{
-    ArgumentError, Ask, HarnessAdapter, Question, Repetition, ResultsBy, Wishes, Yielded, refuse,
-    tersely_listed, value_of,
+    ArgumentError, HarnessAdapter, LaunchOutput, LaunchRequest, Question, Repetition,
+    RequestedRepetitions, ResultsBy, refuse, tersely_listed, value_of,
 };
 use crate::command_failure::HarnessError;
 
@@ -52,10 +52,10 @@ impl HarnessAdapter for Divan {
         names.map(str::to_owned).collect()
     }
 
-    fn wishes(&self, arguments: &[String]) -> Result<Wishes, ArgumentError> {
+    fn wishes(&self, arguments: &[String]) -> Result<RequestedRepetitions, ArgumentError> {
         refuse(arguments, &REFUSED)?;
         let is_given = |option: &&str| value_of(arguments, option).is_some();
-        Ok(Wishes {
+        Ok(RequestedRepetitions {
             // Whoever says how long or how often says it instead of the pilot.
             length: LENGTHS
                 .iter()
@@ -69,7 +69,7 @@ impl HarnessAdapter for Divan {
         ResultsBy::StandardOutput
     }
 
-    fn arguments(&self, ask: &Ask<'_>) -> Vec<String> {
+    fn arguments(&self, ask: &LaunchRequest<'_>) -> Vec<String> {
         let mut arguments: Vec<String> = Vec::new();
         let mut add = |option: &str, value: String| {
             // divan takes no option twice.
@@ -101,8 +101,8 @@ impl HarnessAdapter for Divan {
 
     fn repetitions(
         &self,
-        ask: &Ask<'_>,
-        yielded: &Yielded,
+        ask: &LaunchRequest<'_>,
+        yielded: &LaunchOutput,
     ) -> Result<Vec<Repetition>, HarnessError> {
         let text = &yielded.text;
         if text.trim().is_empty() {
@@ -203,15 +203,15 @@ mod tests {
     use super::*;
 
     fn read(benchmark: &str, table: &str) -> Result<Vec<Repetition>, HarnessError> {
-        let ask = Ask {
+        let ask = LaunchRequest {
             own: &[],
             benchmark,
             length: RepetitionLength::Own,
             repetitions: 1,
         };
-        let yielded = Yielded {
+        let yielded = LaunchOutput {
             text: table.to_owned(),
-            ..Yielded::default()
+            ..LaunchOutput::default()
         };
         Divan.repetitions(&ask, &yielded)
     }
@@ -267,7 +267,7 @@ d       fastest       │ slowest       │ median        │ mean          │ 
     #[test]
     fn iterations_are_shared_out_to_a_few_long_samples() {
         let words = |count| {
-            let ask = Ask {
+            let ask = LaunchRequest {
                 own: &[],
                 benchmark: "d::a b",
                 length: RepetitionLength::Iterations(count),

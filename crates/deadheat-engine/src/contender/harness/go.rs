@@ -4,8 +4,8 @@
 use deadheat_model::{Harness, RepetitionLength};
 
 use super::adapter::{
-    ArgumentError, Ask, HarnessAdapter, Question, Repetition, ResultsBy, Wishes, Yielded, escaped,
-    number_of, refuse, value_of,
+    ArgumentError, HarnessAdapter, LaunchOutput, LaunchRequest, Question, Repetition,
+    RequestedRepetitions, ResultsBy, escaped, number_of, refuse, value_of,
 };
 use crate::command_failure::HarnessError;
 use crate::error::EngineError;
@@ -93,7 +93,7 @@ impl HarnessAdapter for Go {
         Ok(Ok(names))
     }
 
-    fn wishes(&self, arguments: &[String]) -> Result<Wishes, ArgumentError> {
+    fn wishes(&self, arguments: &[String]) -> Result<RequestedRepetitions, ArgumentError> {
         let arguments = with_one_dash(arguments);
         refuse(&arguments, &REFUSED)?;
         let number = |option, problem| number_of(&arguments, option, 1, problem);
@@ -101,7 +101,7 @@ impl HarnessAdapter for Go {
             "-test.cpu",
             "a race has one number of processors, from 1 on",
         )?;
-        Ok(Wishes {
+        Ok(RequestedRepetitions {
             length: value_of(&arguments, "-test.benchtime").map(|_| RepetitionLength::Own),
             repetitions: number("-test.count", "a launch has 1 repetition or more")?,
         })
@@ -111,7 +111,7 @@ impl HarnessAdapter for Go {
         ResultsBy::StandardOutput
     }
 
-    fn arguments(&self, ask: &Ask<'_>) -> Vec<String> {
+    fn arguments(&self, ask: &LaunchRequest<'_>) -> Vec<String> {
         let mut arguments: Vec<String> = QUIET.map(str::to_owned).to_vec();
         arguments.push("-test.benchmem".to_owned());
         arguments.push(format!("-test.cpu={}", processors(ask.own)));
@@ -133,8 +133,8 @@ impl HarnessAdapter for Go {
 
     fn repetitions(
         &self,
-        ask: &Ask<'_>,
-        yielded: &Yielded,
+        ask: &LaunchRequest<'_>,
+        yielded: &LaunchOutput,
     ) -> Result<Vec<Repetition>, HarnessError> {
         let text = &yielded.text;
         let label = match processors(ask.own) {
@@ -303,22 +303,22 @@ mod tests {
         text: &str,
     ) -> Result<Vec<Repetition>, HarnessError> {
         let own = own(arguments);
-        let ask = Ask {
+        let ask = LaunchRequest {
             own: &own,
             benchmark,
             length: RepetitionLength::Iterations(100),
             repetitions: 2,
         };
-        let yielded = Yielded {
+        let yielded = LaunchOutput {
             text: text.to_owned(),
-            ..Yielded::default()
+            ..LaunchOutput::default()
         };
         Go.repetitions(&ask, &yielded)
     }
 
     fn words(benchmark: &str, arguments: &[&str], length: RepetitionLength) -> String {
         let own = own(arguments);
-        let ask = Ask {
+        let ask = LaunchRequest {
             own: &own,
             benchmark,
             length,
@@ -434,7 +434,7 @@ PASS
         }
         assert_eq!(
             Go.wishes(&own(&["-test.timeout=1h", "-x"])),
-            Ok(Wishes::default())
+            Ok(RequestedRepetitions::default())
         );
     }
 

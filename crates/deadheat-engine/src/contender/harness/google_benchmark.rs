@@ -6,7 +6,8 @@ use std::borrow::Cow;
 use deadheat_model::{Harness, Json, Object, Program, RepetitionLength};
 
 use super::adapter::{
-    ArgumentError, Ask, HarnessAdapter, MOST_NS, Question, Repetition, ResultsBy, Wishes, Yielded,
+    ArgumentError, HarnessAdapter, LaunchOutput, LaunchRequest, MOST_NS, Question, Repetition,
+    RequestedRepetitions, ResultsBy,
 };
 use crate::command_failure::HarnessError;
 
@@ -43,7 +44,7 @@ impl HarnessAdapter for GoogleBenchmark {
         printed.lines().map(str::to_owned).collect()
     }
 
-    fn wishes(&self, arguments: &[String]) -> Result<Wishes, ArgumentError> {
+    fn wishes(&self, arguments: &[String]) -> Result<RequestedRepetitions, ArgumentError> {
         wishes_of(arguments)
     }
 
@@ -52,7 +53,7 @@ impl HarnessAdapter for GoogleBenchmark {
     }
 
     /// They stand behind the user's, so that they win.
-    fn arguments(&self, ask: &Ask<'_>) -> Vec<String> {
+    fn arguments(&self, ask: &LaunchRequest<'_>) -> Vec<String> {
         let mut arguments = vec![
             format!("--benchmark_filter={}", filter(ask.benchmark)),
             format!("--benchmark_repetitions={}", ask.repetitions),
@@ -87,8 +88,8 @@ impl HarnessAdapter for GoogleBenchmark {
 
     fn repetitions(
         &self,
-        ask: &Ask<'_>,
-        yielded: &Yielded,
+        ask: &LaunchRequest<'_>,
+        yielded: &LaunchOutput,
     ) -> Result<Vec<Repetition>, HarnessError> {
         match yielded.report(Harness::GoogleBenchmark) {
             Ok(text) => repetitions_in(text, ask.benchmark),
@@ -160,8 +161,8 @@ const RUNS_NOTHING: &str = "a dry run measures nothing; leave this away";
 
 /// Reads the arguments that the user gave; those that Google Benchmark does not know are none of
 /// our business. Of several, the last counts.
-fn wishes_of(arguments: &[String]) -> Result<Wishes, ArgumentError> {
-    let mut read = Wishes::default();
+fn wishes_of(arguments: &[String]) -> Result<RequestedRepetitions, ArgumentError> {
+    let mut read = RequestedRepetitions::default();
     for argument in arguments {
         let Some(flag) = argument.strip_prefix("--benchmark_") else {
             continue;
@@ -381,7 +382,7 @@ mod tests {
 
     fn words(length: RepetitionLength, own: &[&str]) -> Vec<String> {
         let own: Vec<String> = own.iter().map(|a| (*a).to_owned()).collect();
-        GoogleBenchmark.arguments(&Ask {
+        GoogleBenchmark.arguments(&LaunchRequest {
             own: &own,
             benchmark: "a.b",
             length,
@@ -437,7 +438,7 @@ mod tests {
         assert_eq!(GoogleBenchmark.threads(&[], "a"), 1);
     }
 
-    fn read(arguments: &[&str]) -> Result<Wishes, ArgumentError> {
+    fn read(arguments: &[&str]) -> Result<RequestedRepetitions, ArgumentError> {
         let arguments: Vec<String> = arguments.iter().map(|a| (*a).to_owned()).collect();
         wishes_of(&arguments)
     }
@@ -453,7 +454,7 @@ mod tests {
             "--benchmark_perf_counters=CYCLES",
             "--benchmark_report_aggregates_only=false",
         ]);
-        let expected = Wishes {
+        let expected = RequestedRepetitions {
             length: Some(RepetitionLength::Seconds(0.2)),
             repetitions: Some(3),
         };

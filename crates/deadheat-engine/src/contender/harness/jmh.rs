@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use deadheat_model::{Harness, Json, Object, Program, RepetitionLength};
 
 use super::adapter::{
-    ArgumentError, Ask, HarnessAdapter, Question, Repetition, ResultsBy, Wishes, Yielded, escaped,
-    number_of, refuse, value_of,
+    ArgumentError, HarnessAdapter, LaunchOutput, LaunchRequest, Question, Repetition,
+    RequestedRepetitions, ResultsBy, escaped, number_of, refuse, value_of,
 };
 use crate::command_failure::HarnessError;
 use crate::executable::is_jar;
@@ -95,7 +95,7 @@ impl HarnessAdapter for Jmh {
         names
     }
 
-    fn wishes(&self, arguments: &[String]) -> Result<Wishes, ArgumentError> {
+    fn wishes(&self, arguments: &[String]) -> Result<RequestedRepetitions, ArgumentError> {
         let main = arguments.iter().position(|argument| argument == MAIN);
         let arguments = &arguments[main.map_or(0, |at| at + 1)..];
         refuse(arguments, &REFUSED)?;
@@ -119,7 +119,7 @@ impl HarnessAdapter for Jmh {
                 || ArgumentError::new("-r", "a time is needed, such as 100ms"),
             )?)),
         };
-        Ok(Wishes {
+        Ok(RequestedRepetitions {
             length,
             repetitions: number_of(arguments, "-i", 1, "a number from 1 on is needed")?,
         })
@@ -130,7 +130,7 @@ impl HarnessAdapter for Jmh {
     }
 
     /// JMH takes no option twice.
-    fn arguments(&self, ask: &Ask<'_>) -> Vec<String> {
+    fn arguments(&self, ask: &LaunchRequest<'_>) -> Vec<String> {
         let (name, parameters) = parts(ask.benchmark);
         let mut arguments = vec![format!("^{}$", escaped(name))];
         for (key, value) in parameters {
@@ -167,8 +167,8 @@ impl HarnessAdapter for Jmh {
 
     fn repetitions(
         &self,
-        ask: &Ask<'_>,
-        yielded: &Yielded,
+        ask: &LaunchRequest<'_>,
+        yielded: &LaunchOutput,
     ) -> Result<Vec<Repetition>, HarnessError> {
         let text = yielded.report(Harness::Jmh)?;
         let garbled = || HarnessError::garbled(Harness::Jmh, text);
@@ -437,7 +437,7 @@ mod tests {
     const SHORT: RepetitionLength = RepetitionLength::Seconds(0.05);
 
     fn words(benchmark: &str, length: RepetitionLength, arguments: &[&str]) -> String {
-        let ask = Ask {
+        let ask = LaunchRequest {
             own: &own(arguments),
             benchmark,
             length,
@@ -490,13 +490,16 @@ mod tests {
     #[test]
     fn what_concerns_the_race_is_read_and_what_would_break_it_is_refused() {
         let arguments = own(&["-jvmArgs", "-Xmx1g", "-r", "100ms", "-i=7", "-t", "2"]);
-        let expected = Wishes {
+        let expected = RequestedRepetitions {
             length: Some(RepetitionLength::Seconds(0.1)),
             repetitions: Some(7),
         };
         assert_eq!(Jmh.wishes(&arguments), Ok(expected));
         let by_class_path = own(&["-cp", "a:b", MAIN, "-gc", "true"]);
-        assert_eq!(Jmh.wishes(&by_class_path), Ok(Wishes::default()));
+        assert_eq!(
+            Jmh.wishes(&by_class_path),
+            Ok(RequestedRepetitions::default())
+        );
         for (refused, flag) in [
             (&["-f", "3"][..], "-f"),
             (&["-p", "n=1"], "-p"),
@@ -525,16 +528,16 @@ mod tests {
         text: &str,
         stderr_tail: &str,
     ) -> Result<Vec<Repetition>, HarnessError> {
-        let ask = Ask {
+        let ask = LaunchRequest {
             own: &[],
             benchmark,
             length,
             repetitions: 2,
         };
-        let yielded = Yielded {
+        let yielded = LaunchOutput {
             text: text.to_owned(),
             stderr_tail: stderr_tail.to_owned(),
-            ..Yielded::default()
+            ..LaunchOutput::default()
         };
         Jmh.repetitions(&ask, &yielded)
     }

@@ -11,7 +11,9 @@ use deadheat_model::{Harness, Pinning, Program, RepetitionLength};
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use rand_core::Rng;
 
-use super::adapter::{Ask, HarnessAdapter, Repetition, ResultsBy, Wishes, Yielded};
+use super::adapter::{
+    HarnessAdapter, LaunchOutput, LaunchRequest, Repetition, RequestedRepetitions, ResultsBy,
+};
 use crate::affinity::Cores;
 use crate::command_failure::{HarnessCause, HarnessError};
 use crate::error::EngineError;
@@ -39,7 +41,7 @@ pub struct HarnessOptions {
     /// The harnesses of the race: CPU time is recorded where all of them tell it.
     pub harnesses: Vec<Harness>,
     /// The wishes of the user, which win over the findings of the pilot.
-    pub wanted: Wishes,
+    pub wanted: RequestedRepetitions,
 }
 
 /// The program, the benchmark and the surroundings of a launch.
@@ -180,7 +182,7 @@ impl<'a> Launcher<'a> {
             (ResultsBy::Folder(names), Some(folder)) => folder.files(names).map_err(not_started)?,
             _ => Vec::new(),
         };
-        let yielded = Yielded {
+        let yielded = LaunchOutput {
             text,
             stderr_tail,
             files,
@@ -193,8 +195,8 @@ impl<'a> Launcher<'a> {
 }
 
 impl Launch<'_> {
-    fn ask(&self) -> Ask<'_> {
-        Ask {
+    fn ask(&self) -> LaunchRequest<'_> {
+        LaunchRequest {
             own: &self.program.arguments,
             benchmark: self.benchmark,
             length: self.length,

@@ -9,8 +9,8 @@ use std::path::Path;
 use deadheat_model::{Harness, Json, Object, RepetitionLength};
 
 use super::adapter::{
-    ArgumentError, Ask, HarnessAdapter, LEAVE_AWAY, Question, Repetition, ResultsBy, Wishes,
-    Yielded,
+    ArgumentError, HarnessAdapter, LEAVE_AWAY, LaunchOutput, LaunchRequest, Question, Repetition,
+    RequestedRepetitions, ResultsBy,
 };
 use crate::command_failure::HarnessError;
 use crate::error::EngineError;
@@ -143,7 +143,7 @@ impl HarnessAdapter for Pyperf {
         parts(benchmark).1
     }
 
-    fn wishes(&self, arguments: &[String]) -> Result<Wishes, ArgumentError> {
+    fn wishes(&self, arguments: &[String]) -> Result<RequestedRepetitions, ArgumentError> {
         let given = |words: &Words| value_of(arguments, words).is_some();
         let error = |[_, long]: &Words, problem: &str| ArgumentError::new(*long, problem);
         if let Some(words) = REFUSED.iter().find(|words| given(words)) {
@@ -177,7 +177,7 @@ impl HarnessAdapter for Pyperf {
             (None, Some(seconds)) => Some(RepetitionLength::Seconds(seconds)),
             (None, None) => None,
         };
-        Ok(Wishes {
+        Ok(RequestedRepetitions {
             length,
             repetitions,
         })
@@ -188,7 +188,7 @@ impl HarnessAdapter for Pyperf {
     }
 
     /// They stand behind the user's, so that they win.
-    fn arguments(&self, ask: &Ask<'_>) -> Vec<String> {
+    fn arguments(&self, ask: &LaunchRequest<'_>) -> Vec<String> {
         let (task, _) = parts(ask.benchmark);
         let mut arguments = vec!["--worker".to_owned(), format!("--worker-task={task}")];
         let mut add = |option: &str, value: String| {
@@ -219,8 +219,8 @@ impl HarnessAdapter for Pyperf {
 
     fn repetitions(
         &self,
-        ask: &Ask<'_>,
-        yielded: &Yielded,
+        ask: &LaunchRequest<'_>,
+        yielded: &LaunchOutput,
     ) -> Result<Vec<Repetition>, HarnessError> {
         let text = yielded.report(Harness::Pyperf)?;
         let garbled = || HarnessError::garbled(Harness::Pyperf, text);
@@ -385,8 +385,12 @@ mod tests {
         arguments.iter().map(|a| (*a).to_owned()).collect()
     }
 
-    fn ask<'a>(own: &'a [String], benchmark: &'a str, length: RepetitionLength) -> Ask<'a> {
-        Ask {
+    fn ask<'a>(
+        own: &'a [String],
+        benchmark: &'a str,
+        length: RepetitionLength,
+    ) -> LaunchRequest<'a> {
+        LaunchRequest {
             own,
             benchmark,
             length,
@@ -402,9 +406,9 @@ mod tests {
 
     /// Iterations, loops, and nanoseconds of an iteration, of each repetition of `3 sum`.
     fn read(text: &str) -> Result<Vec<(u64, u64, f64)>, HarnessError> {
-        let yielded = Yielded {
+        let yielded = LaunchOutput {
             text: text.to_owned(),
-            ..Yielded::default()
+            ..LaunchOutput::default()
         };
         let rows = Pyperf.repetitions(&ask(&[], "3 sum", RepetitionLength::Own), &yielded)?;
         let row = |row: &Repetition| (row.iterations, row.told, row.wall_ns.round());
@@ -544,7 +548,10 @@ mod tests {
             assert_eq!(Pyperf.wishes(&own(&[refused])).unwrap_err().flag, named);
         }
         let others = ["--python-name", "--inherit-environ=X", "-q", "--workers"];
-        assert_eq!(Pyperf.wishes(&own(&others)), Ok(Wishes::default()));
+        assert_eq!(
+            Pyperf.wishes(&own(&others)),
+            Ok(RequestedRepetitions::default())
+        );
     }
 
     /// The benchmarks of a script of which these tasks run when all or one is asked for, and whether

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::artifacts::Seed;
-use crate::benches::Donor;
+use crate::benches::BenchSource;
 use crate::commits::{CommitChanges, CommitInfo, CommitRange, Parents};
 use crate::error::{BuildError, Note};
 use crate::recipe::{Recipe, Way};
@@ -14,17 +14,17 @@ use crate::storage::Home;
 use crate::subprocess::Interruption;
 
 /// A repository whose commits are built, each in a place of its own below `.deadheat`.
-pub struct Workshop<'a> {
+pub struct CommitBuilder<'a> {
     repository: Repository<'a>,
     /// Compiler and surroundings are asked for once: what is raced against each other is built by
     /// the same.
     way: Way<'a>,
     seed: Option<Seed>,
-    donor: Option<Donor>,
+    bench_source: Option<BenchSource>,
 }
 
-impl<'a> Workshop<'a> {
-    /// The workshop around the user's folder `directory`.
+impl<'a> CommitBuilder<'a> {
+    /// The builder of commits around the user's folder `directory`.
     ///
     /// # Errors
     ///
@@ -46,7 +46,7 @@ impl<'a> Workshop<'a> {
             repository,
             way,
             seed: None,
-            donor: None,
+            bench_source: None,
         })
     }
 
@@ -112,7 +112,7 @@ impl<'a> Workshop<'a> {
 
     /// Has all further commits built with those bench targets of this side that they lack.
     pub fn take_benches_of(&mut self, side: &Side) {
-        self.donor = Some(side.donor(false));
+        self.bench_source = Some(side.bench_source(false));
     }
 
     /// Builds a commit, or finds what was built of it before. `tell` hears what the user should
@@ -135,7 +135,7 @@ impl<'a> Workshop<'a> {
             name: commit.short().to_owned(),
             id: commit.id.clone(),
         };
-        let built = builder.commit(&self.way, &named, self.donor.as_ref());
+        let built = builder.commit(&self.way, &named, self.bench_source.as_ref());
         self.seed = builder.seed;
         built
     }

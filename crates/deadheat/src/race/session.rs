@@ -13,7 +13,7 @@ use deadheat_model::{
 use super::{RaceError, RaceOutcome};
 
 /// Contenders that are ready to race, and everybody who looks on.
-pub(super) struct Sitting<'a> {
+pub(super) struct RaceSession<'a> {
     pub(super) contenders: &'a mut dyn Contenders,
     pub(super) interrupts: &'a Interrupts,
     pub(super) watcher: &'a mut dyn Watcher,
@@ -43,7 +43,7 @@ struct Limits {
     budget: Option<Duration>,
 }
 
-impl Sitting<'_> {
+impl RaceSession<'_> {
     /// Races by the plan of this header and records the run in `save`, or below `.deadheat` in
     /// `folder`. Benchmarks that failed in their pilots are recorded first.
     pub(super) fn begin(

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 use common::{Repo, SCRIPT, says};
 use deadheat_build::{
-    BuildError, CommandBuild, CommitRange, Fault, Interruption, Parents, Recipe, Side, Workshop,
+    BuildError, CommandBuild, CommitBuilder, CommitRange, Fault, Interruption, Parents, Recipe,
+    Side,
 };
 use deadheat_testing::needs;
 
@@ -19,10 +20,11 @@ fn recipe() -> Recipe {
     })
 }
 
-fn in_workshop<T>(repo: &Repo, work: impl FnOnce(&mut Workshop<'_>) -> T) -> T {
+fn with_builder<T>(repo: &Repo, work: impl FnOnce(&mut CommitBuilder<'_>) -> T) -> T {
     let recipe = recipe();
-    let mut workshop = Workshop::open(&repo.path(""), &recipe, Interruption(&|| false)).unwrap();
-    work(&mut workshop)
+    let mut commit_builder =
+        CommitBuilder::open(&repo.path(""), &recipe, Interruption(&|| false)).unwrap();
+    work(&mut commit_builder)
 }
 
 fn range(
@@ -30,7 +32,9 @@ fn range(
     (good, bad): (&str, &str),
     parents: Parents,
 ) -> Result<CommitRange, BuildError> {
-    in_workshop(repo, |workshop| workshop.range(good, bad, parents))
+    with_builder(repo, |commit_builder| {
+        commit_builder.range(good, bad, parents)
+    })
 }
 
 fn subjects(range: &CommitRange) -> Vec<&str> {
@@ -64,20 +68,20 @@ fn each_commit_of_a_range_is_built_once_and_found_again() {
         subjects(&found),
         ["first", "second", "third", "merge", "fifth"]
     );
-    let build = |workshop: &mut Workshop<'_>| -> Vec<Side> {
+    let build = |commit_builder: &mut CommitBuilder<'_>| -> Vec<Side> {
         let built = found
             .commits
             .iter()
-            .map(|commit| workshop.build(commit, &mut |_| {}));
+            .map(|commit| commit_builder.build(commit, &mut |_| {}));
         built.collect::<Result<_, _>>().unwrap()
     };
-    let sides = in_workshop(&repo, build);
+    let sides = with_builder(&repo, build);
     let said: Vec<String> = sides.iter().map(says).collect();
     assert_eq!(said, ["two", "three", "three", "five"]);
     assert_eq!(sides[0].commit.as_ref(), Some(&found.commits[0]));
     assert!(sides[0].directory.join("value").is_file());
     assert_eq!(repo.count(), 4);
-    let again = in_workshop(&repo, build);
+    let again = with_builder(&repo, build);
     assert!(again.iter().all(|side| side.was_kept));
     assert_eq!((repo.count(), repo.worktrees()), (4, 1));
 }
@@ -108,11 +112,11 @@ fn a_commit_that_does_not_build_spoils_no_other() {
     let commits = range(&repo, ("first", "main"), Parents::First)
         .unwrap()
         .commits;
-    in_workshop(&repo, |workshop| {
-        let broken = workshop.build(&commits[1], &mut |_| {}).unwrap_err();
+    with_builder(&repo, |commit_builder| {
+        let broken = commit_builder.build(&commits[1], &mut |_| {}).unwrap_err();
         assert!(broken.is_of_one_commit(), "{broken}");
         assert_eq!(
-            says(&workshop.build(&commits[2], &mut |_| {}).unwrap()),
+            says(&commit_builder.build(&commits[2], &mut |_| {}).unwrap()),
             "two"
         );
     });
