@@ -28,6 +28,7 @@ mod run_delay;
 mod session;
 mod subprocess;
 mod terminal;
+mod usage;
 #[cfg(feature = "commands")]
 mod valgrind;
 mod worker;
@@ -53,7 +54,7 @@ pub use contender::{FunctionContenders, FunctionOptions, LocalContenders, Pilote
 pub use contender::{Noise, SimulatedContenders, Simulation};
 #[cfg(feature = "commands")]
 pub use counters::Counters;
-pub use counters::{Allocations, CountingAllocator, ThreadUsage, allocations_of_this_thread};
+pub use counters::{Allocations, CountingAllocator, allocations_of_this_thread};
 pub use error::EngineError;
 pub use executable::{PLACEMENTS_VARIABLE, is_executable};
 #[cfg(feature = "commands")]
@@ -78,6 +79,7 @@ pub use terminal::{
     Ended, run_beside_the_answer, run_in_foreground, stdout_was_closed, terminal_width,
 };
 #[cfg(feature = "commands")]
+pub use usage::ThreadUsage;
 pub use valgrind::{COUNTED_PATTERN, Dump, ProfileError, Under, Valgrind, counted_words, run_hook};
 pub use worker::{
     Asked, ListRequest, ListedBenchmark, WantedBenchmark, WorkerListing, WorkerPipes,

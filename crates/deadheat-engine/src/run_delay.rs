@@ -10,7 +10,7 @@ use std::cell::Cell;
 
 use deadheat_model::Flags;
 
-use crate::counters::read_ns;
+use crate::usage::read_ns;
 
 /// The reason why the time a contender waited for a core must count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -326,7 +326,7 @@ fn own_delay() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::counters::ThreadUsage;
+    use crate::usage::ThreadUsage;
     use std::time::{Duration, Instant};
 
     #[test]

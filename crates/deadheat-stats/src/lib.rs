@@ -20,9 +20,9 @@
 //! | which commit changed the time, and which race would tell? | [`culprit`] |
 //! | when may one look, and what does a look cost, or one more benchmark? | [`looks`] |
 //! | what can a design find, and how long is it worth going on? | [`power`] |
-//! | do other tests agree, and what would a mean-based tool say? | [`other_tests`], [`rank`] |
+//! | do other tests agree, and what would a mean-based tool say? | [`classical_tests`], [`rank`] |
 //! | what do the two distributions look like? | [`hdr`], [`shape`], [`shapiro_wilk`](mod@shapiro_wilk), [`fit`](mod@fit), [`drawing`] |
-//! | which doubts belong to the answer? | [`evidence`] |
+//! | which doubts belong to the answer? | [`disturbance`] |
 //! | what stands underneath? | [`summary`], [`dist`], [`rng`] |
 //!
 //! For finite input no function panics, and none returns NaN or an infinity: what does not exist is
@@ -38,13 +38,14 @@
 //! # Ok::<(), deadheat_stats::EstimateError>(())
 //! ```
 
+pub mod classical_tests;
 pub mod clusters;
 pub mod culprit;
 pub mod dist;
+pub mod disturbance;
 #[cfg(feature = "secondary")]
 pub mod drawing;
 pub mod estimate;
-pub mod evidence;
 pub mod few_blocks;
 #[cfg(feature = "secondary")]
 pub mod fit;
@@ -53,7 +54,6 @@ pub mod formula;
 pub mod hdr;
 pub mod hosts;
 pub mod looks;
-pub mod other_tests;
 pub mod power;
 pub mod rank;
 pub mod rng;
@@ -63,20 +63,24 @@ pub mod shape;
 pub mod shapiro_wilk;
 pub mod summary;
 
+pub use classical_tests::{
+    Averaged, TTest, ZTest, sign_flip_p, student, student_of, student_paired, welch, welch_of,
+    z_test,
+};
 pub use clusters::{ClusterError, Clusters};
 pub use culprit::{
     Answer, CommitGroup, CommitRace, CulpritError, CulpritSearch, NextRace, Posterior, StepSize,
 };
 pub use dist::share_bounds;
+pub use disturbance::{
+    BlockFlags, Dropping, KeepReason, OppositePeaks, Tail, keep_or_drop, opposite_peaks, tail_rate,
+};
 #[cfg(feature = "secondary")]
 pub use drawing::{Tukey, bandwidth, density, running_median, tukey};
 pub use estimate::{
     Call, Diagnostics, EstimateError, Floor, LAYOUT_ALLOWANCE, MIN_BLOCKS,
     MIN_REPLICATES_FOR_VERDICT, Order, PooledEstimate, block_effect, call, diagnostics,
     pooled_huber,
-};
-pub use evidence::{
-    BlockFlags, Dropping, KeepReason, OppositePeaks, Tail, keep_or_drop, opposite_peaks, tail_rate,
 };
 #[cfg(feature = "secondary")]
 pub use fit::{Family, Fit, best_fits, best_fits_of, fit};
@@ -86,10 +90,6 @@ pub use hdr::{DigitsError, Histogram};
 pub use hosts::{Heterogeneity, HostEffect, MeanOfHosts, heterogeneity};
 pub use looks::{
     DEFAULT_G, Spending, SpendingError, adjusted_p, benjamini_hochberg, critical_t, e_value, holm,
-};
-pub use other_tests::{
-    Averaged, TTest, ZTest, sign_flip_p, student, student_of, student_paired, welch, welch_of,
-    z_test,
 };
 pub use power::{
     Components, clamped_components, clamped_variance, is_bimodal, mean_of_replicate_locations,

@@ -9,8 +9,9 @@ use std::arch::x86_64::{__cpuid, CpuidResult};
 
 use deadheat_model::Metric;
 
-use crate::counters::{Allocations, ThreadUsage, allocations_of_this_thread, callgrind, read_ns};
+use crate::counters::{Allocations, allocations_of_this_thread, callgrind};
 use crate::run_delay::{self, RunDelay};
+use crate::usage::{ThreadUsage, read_ns};
 
 /// Steps after which the smallest is taken for the resolution, and the most
 /// readings that are spent on seeing them.

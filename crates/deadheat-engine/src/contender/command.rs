@@ -17,7 +17,7 @@ use super::command_launch::{
 use super::printed_value::ValueReader;
 use crate::affinity::AffinityGuard;
 use crate::command_failure::{CommandError, ContenderFailure};
-use crate::counters::{Counters, USAGE_METRICS};
+use crate::counters::Counters;
 use crate::error::EngineError;
 use crate::executable::{Variant, find_executable};
 use crate::interrupt::Interrupts;
@@ -30,6 +30,7 @@ use crate::placement::{Placements, StartsFrom};
 use crate::random::{Purpose, stream};
 use crate::run_delay::KeepWaiting;
 use crate::session::Contenders;
+use crate::usage::USAGE_METRICS;
 
 /// Choices that belong to the process deadheat runs in, not to the plan.
 #[derive(Clone, Debug)]
@@ -130,7 +131,7 @@ impl PrintedValues {
     }
 }
 
-/// The metrics before those of the [`Usage`](crate::counters::Usage).
+/// The metrics before those of the [`Usage`](crate::usage::Usage).
 const TIMES: [Metric; 2] = [Metric::Wall, Metric::Cpu];
 
 impl<'a> CommandContenders<'a> {

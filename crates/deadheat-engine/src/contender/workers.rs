@@ -13,7 +13,6 @@ use super::started_ahead::{StartedAhead, Startup};
 use super::worker_session::{RunPosition, WorkerSession, cause_of, leave};
 use crate::affinity::{AffinityError, Cores, move_process, pin_this_thread};
 use crate::clock::{ClockCheck, ClockChoice, SampleClock};
-use crate::counters::ThreadUsage;
 use crate::error::EngineError;
 use crate::executable::Variant;
 #[cfg(feature = "commands")]
@@ -26,6 +25,7 @@ use crate::memory_layout::{MOST_PATH_PADDING, PathPadding};
 use crate::order::Moment;
 use crate::placement::LinkProgram;
 use crate::random::{Purpose, below, stream};
+use crate::usage::ThreadUsage;
 #[cfg(feature = "commands")]
 use crate::valgrind::Valgrind;
 use crate::worker::{

@@ -17,7 +17,7 @@ use nix::unistd::{Pid, read};
 
 use super::image::{EnvironmentImage, Image, MOST_OUTPUT};
 use super::wire::{HEAD_BYTES, Head, read_exact};
-use crate::counters::wait;
+use crate::usage::wait;
 
 /// Stack of a child between its start and its `execve`. It calls a dozen
 /// system calls and nothing else.

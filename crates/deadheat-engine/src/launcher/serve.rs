@@ -21,8 +21,9 @@ use super::wire::{
     HEAD_BYTES, Head, HookEnd, Launch, MAX_LAUNCHES, MAX_REQUEST_BYTES, MEASURED_BYTES, Measured,
     NO_IMAGE, Outcome, body_bytes, decode_launch, empty, read_exact, write_all,
 };
-use crate::counters::{Counters, Usage, wait};
+use crate::counters::Counters;
 use crate::run_delay::{KeepWaiting, OwnDelay, ended_process, forget, has_children};
+use crate::usage::{Usage, wait};
 
 /// The launcher's side of everything shared with deadheat.
 pub(super) struct Server {

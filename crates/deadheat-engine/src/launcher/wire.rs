@@ -6,8 +6,9 @@ use std::os::fd::BorrowedFd;
 use nix::errno::Errno;
 use nix::unistd::{Whence, ftruncate, lseek, read, write};
 
-use crate::counters::{COUNTER_COUNT, Usage};
+use crate::counters::COUNTER_COUNT;
 use crate::run_delay::KeepWaiting;
+use crate::usage::Usage;
 
 /// Most launches one request can ask for: a row of 64 and its prime.
 pub(crate) const MAX_LAUNCHES: usize = 65;
