@@ -340,7 +340,7 @@ fn notes(words: &Words<'_>, bisection: &Bisection) -> Vec<Note> {
     }
     if bisection.races().any(|race| !race.is_placed) {
         notes.push(
-            "RowSubject raced lay where the linker had put it, once for every commit, so a commit that \
+            "What raced lay where the linker had put it, once for every commit, so a commit that \
              only moves code can be the culprit; cargo, or deadheat link in the build, draws that \
              anew for every replicate (docs/placement.md)."
                 .to_owned(),

@@ -3,8 +3,8 @@
 
 mod facts;
 mod json;
-mod mends;
 mod numbers;
+mod remedies;
 
 pub use json::to_doctor_json;
 
@@ -19,8 +19,8 @@ use crate::names::{enumerated, texts};
 use crate::terminal::Terminal;
 use crate::units::counted;
 use facts::{effect, fact};
-use mends::{Mend, mend};
 use numbers::{cores, count, list, share, time};
+use remedies::{Remedy, remedy};
 
 /// Columns before the words of a finding: its mark and its title.
 const MARGIN: usize = 18;
@@ -45,10 +45,10 @@ pub fn to_doctor_text(checkup: &Checkup, options: &DoctorTextOptions) -> String 
 
 fn answer<'a>(checkup: &Checkup, glyphs: Glyphs) -> Vec<Block<'a>> {
     let mut blocks = vec![Block::of(Content::Heading(1, headline(checkup)))];
-    blocks.extend(first(checkup).map(|mend| {
+    blocks.extend(first(checkup).map(|remedy| {
         let lead = "First:".to_owned();
         let tone = Tone::Verdict(Verdict::Inconclusive);
-        let parts = mend_parts(mend, "");
+        let parts = remedy_parts(remedy, "");
         Block::of(Content::Entry(Entry {
             margin: lead.len() + 1,
             lead,
@@ -69,15 +69,15 @@ fn answer<'a>(checkup: &Checkup, glyphs: Glyphs) -> Vec<Block<'a>> {
     blocks
 }
 
-/// The first thing to do: the mend of the gravest thing that has one.
-fn first(checkup: &Checkup) -> Option<Mend> {
+/// The first thing to do: the remedy for the gravest thing that has one.
+fn first(checkup: &Checkup) -> Option<Remedy> {
     let mut disturbing = checkup.in_state(State::Disturbs);
-    disturbing.find_map(|finding| mend(finding, checkup))
+    disturbing.find_map(|finding| remedy(finding, checkup))
 }
 
-fn mend_parts(mend: Mend, lead: &str) -> Vec<Part> {
-    let words = Part::Words(format!("{lead}{}", mend.words));
-    let command = mend.command.map(Part::Command);
+fn remedy_parts(remedy: Remedy, lead: &str) -> Vec<Part> {
+    let words = Part::Words(format!("{lead}{}", remedy.words));
+    let command = remedy.command.map(Part::Command);
     std::iter::once(words).chain(command).collect()
 }
 
@@ -118,8 +118,8 @@ fn entry(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Entry {
         let parts = [Some(words.fact), words.effect, words.meaning];
         parts.into_iter().flatten().map(Part::Words).collect()
     };
-    let mend = mend(finding, checkup).into_iter();
-    parts.extend(mend.flat_map(|mend| mend_parts(mend, "Mend: ")));
+    let remedies = remedy(finding, checkup).into_iter();
+    parts.extend(remedies.flat_map(|remedy| remedy_parts(remedy, "Mend: ")));
     let (mark, tone) = mark(finding.state, glyphs);
     Entry {
         lead: format!("{mark} {}", title(finding.topic())),
@@ -255,7 +255,7 @@ fn meaning(finding: &Finding) -> Option<&'static str> {
              more calls a sample."
         }
         Facts::Governor { .. } => {
-            "RowSubject changes more slowly than a block cancels in pairs; what changes faster widens \
+            "What changes more slowly than a block cancels in pairs; what changes faster widens \
              intervals."
         }
         Facts::Turbo { .. } => {
@@ -402,7 +402,7 @@ fn advice(checkup: &Checkup) -> String {
 
 /// A race that does as advised.
 fn example(checkup: &Checkup) -> String {
-    let started = match mends::start_with(checkup) {
+    let started = match remedies::start_with(checkup) {
         Some(taskset) => format!("{taskset} "),
         None => String::new(),
     };

@@ -486,7 +486,7 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
             baseline,
             candidate,
         } => format!(
-            "The sides were not recorded on the same machine: {} and {}. RowSubject differs may be the \
+            "The sides were not recorded on the same machine: {} and {}. What differs may be the \
              machines.",
             quoted(baseline, glyphs),
             quoted(candidate, glyphs)

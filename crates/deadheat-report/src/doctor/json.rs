@@ -5,8 +5,8 @@ use deadheat_model::doctor::{
 };
 use deadheat_model::{Json, Object, Pinning};
 
-use super::mends::{mend, start_with};
 use super::numbers::list;
+use super::remedies::{remedy, start_with};
 use super::{describe, headline, option};
 use crate::glyphs::Glyphs;
 use crate::json::{self, all};
@@ -54,10 +54,10 @@ fn core(watch: &CoreWatch) -> Object {
 
 fn finding(finding: &Finding, checkup: &Checkup) -> Object {
     let words = describe(finding, checkup, Glyphs::Unicode);
-    let mend = mend(finding, checkup).map(|mend| {
+    let remedy = remedy(finding, checkup).map(|remedy| {
         Object::new()
-            .with("words", mend.words)
-            .with("command", mend.command)
+            .with("words", remedy.words)
+            .with("command", remedy.command)
     });
     Object::new()
         .with("topic", finding.topic().name())
@@ -65,7 +65,7 @@ fn finding(finding: &Finding, checkup: &Checkup) -> Object {
         .with("is", words.fact)
         .with("does", words.effect)
         .with("matters", words.meaning)
-        .with("mend", mend)
+        .with("mend", remedy)
         .with("effects", all(&finding.effects, effect))
         .with("not_measured", finding.not_measured.map(|why| why.name()))
         .with("facts", facts(&finding.facts))

@@ -25,7 +25,7 @@ const FLAME: &str = "
 
 /// How all graphs of a page are read.
 const HOW_TO_READ: &str = "The width of a function in a graph is what it executes with all it calls, and code \
-     that was inlined into it lies on it under the name of its file, or of its function in samples of perf. RowSubject only the baseline executes has no \
+     that was inlined into it lies on it under the name of its file, or of its function in samples of perf. What only the baseline executes has no \
      width, and stands in the table. Who calls whom is kept, and no whole paths: where a function has several \
      callers, its width is divided among them as their calls cost, while its colour speaks of it as a whole. A function shows its whole name and \
      its counts to a pointer that rests on it.";

@@ -1,4 +1,4 @@
-//! Mends of what disturbs: a few words, and the command where there is one.
+//! Remedies for what disturbs: a few words, and the command where there is one.
 //! deadheat prints it and leaves running it to its user.
 
 use deadheat_model::doctor::{
@@ -7,9 +7,9 @@ use deadheat_model::doctor::{
 
 use super::numbers::list;
 
-/// A way to mend a thing.
+/// The way to mend a thing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Mend {
+pub(super) struct Remedy {
     pub(super) words: String,
     /// The command to type into a shell.
     pub(super) command: Option<String>,
@@ -21,13 +21,13 @@ const WORTH_MOVING: f64 = 20.0;
 /// The setting of a kernel that allows hardware counters of one's own.
 const PARANOID_ENOUGH: i32 = 2;
 
-/// The mend of a finding; `None` where there is nothing to mend.
-pub(super) fn mend(finding: &Finding, checkup: &Checkup) -> Option<Mend> {
-    let words = |words: &str| Mend {
+/// The remedy for a finding; `None` where there is nothing to mend.
+pub(super) fn remedy(finding: &Finding, checkup: &Checkup) -> Option<Remedy> {
+    let words = |words: &str| Remedy {
         words: words.to_owned(),
         command: None,
     };
-    let run = |words: &str, command: String| Mend {
+    let run = |words: &str, command: String| Remedy {
         words: words.to_owned(),
         command: Some(command),
     };
@@ -132,7 +132,7 @@ pub(super) fn mend(finding: &Finding, checkup: &Checkup) -> Option<Mend> {
                 )),
                 // Where tasks are not counted, they may well be what took it.
                 _ if checkup.watch().is_none_or(|watch| watch.waiting.is_none()) => Some(words(
-                    "RowSubject took it is hidden: other tasks, a quota or interrupts. Mend those that \
+                    "What took it is hidden: other tasks, a quota or interrupts. Mend those that \
                      show first.",
                 )),
                 _ => match host(checkup) {
@@ -178,7 +178,7 @@ pub(super) fn mend(finding: &Finding, checkup: &Checkup) -> Option<Mend> {
                 };
                 format!("echo {none} | sudo tee {}", quota.file)
             });
-            Some(Mend {
+            Some(Remedy {
                 words: match kind {
                     Some(_) => "Start the container without a CPU limit, or lift the quota.",
                     None => "Lift the quota.",
