@@ -151,8 +151,7 @@ impl<'a> PerBenchmarkAnalysis<'a> {
         Analysis {
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
             seed: (run.header.origin == Origin::Race).then_some(plan.seed),
-            alpha: plan.design.alpha,
-            margin: plan.design.margin,
+            design: plan.design.clone(),
             failures: failures(run),
             left_out: run.header.left_out.clone(),
             overall: overall(run, &comparisons),

@@ -138,8 +138,6 @@ fn analysis(processes: Processes, comparisons: Vec<Comparison>) -> Analysis {
     Analysis {
         tool_version: "0.1.0".to_owned(),
         seed: Some(7),
-        alpha: 0.05,
-        margin: 0.01,
         comparisons,
         processes,
         launches: 93,

@@ -6,6 +6,7 @@ use crate::estimate::{BlockDiagnostics, Control, Estimate, Interval, LogRatio, S
 use crate::figures::Figures;
 use crate::metric::Metric;
 use crate::plots::Plots;
+use crate::race_settings::Design;
 use crate::results::ResultSide;
 use crate::rules::{GateHit, Gates};
 use crate::run::{EndReason, LeftOut};
@@ -308,10 +309,8 @@ pub struct Analysis {
     pub tool_version: String,
     /// The seed of the run; `None` for a recording.
     pub seed: Option<u64>,
-    /// Chance of a wrong verdict that was accepted.
-    pub alpha: f64,
-    /// Smallest relative change worth acting on.
-    pub margin: f64,
+    /// The settings by which it was raced, or a recording is judged.
+    pub design: Design,
     /// One entry per benchmark and candidate.
     pub comparisons: Vec<Comparison>,
     /// Benchmarks that broke down. What was measured of them before is not judged.

@@ -242,7 +242,7 @@ impl<'a> Scene<'a> {
             table.rows.push(Line {
                 drawn: Some(ForestRow {
                     estimate: Some(&overall.estimate),
-                    margin: self.analysis.margin,
+                    margin: self.analysis.design.margin,
                     verdict: None,
                 }),
                 ..cells.into()
@@ -368,7 +368,7 @@ impl<'a> Scene<'a> {
             // Beyond the margin of its own benchmark.
             let moved = |of: &Row<'_>, row: &MetricComparison| {
                 let own = of.comparison().map(|comparison| comparison.margin);
-                moved(row, own.unwrap_or(self.analysis.margin))
+                moved(row, own.unwrap_or(self.analysis.design.margin))
             };
             let count = rows.iter().filter(|(of, row)| moved(of, row)).count();
             let shown = rows.into_iter().filter(|(of, row)| {

@@ -61,8 +61,8 @@ fn whole(analysis: &Analysis) -> Object {
     let builds: Vec<Json> = analysis.builds.iter().map(Json::from).collect();
     let object = document(SCHEMA, &analysis.tool_version)
         .with("seed", analysis.seed)
-        .with("alpha", analysis.alpha)
-        .with("margin", analysis.margin)
+        .with("alpha", analysis.design.alpha)
+        .with("margin", analysis.design.margin)
         .with_some("config", analysis.gates.config.as_ref())
         .with_some("gate_suite", analysis.gates.suite.as_ref().map(gate_suite))
         .with_some("idle_ignores", some(&analysis.gates.idle, idle_ignore))

@@ -248,8 +248,8 @@ fn document(analysis: &Analysis, tests: &[Test], shared: Vec<WarningText>) -> St
 fn properties(analysis: &Analysis) -> String {
     let mut known = vec![
         ("deadheat", analysis.tool_version.clone()),
-        ("alpha", analysis.alpha.to_string()),
-        ("margin", analysis.margin.to_string()),
+        ("alpha", analysis.design.alpha.to_string()),
+        ("margin", analysis.design.margin.to_string()),
     ];
     known.extend(analysis.seed.map(|seed| ("seed", seed.to_string())));
     let known = known.iter().map(|(name, value)| {

@@ -170,7 +170,7 @@ pub fn overall(overall: &Overall, analysis: &Analysis, named: bool, glyphs: Glyp
     } else {
         String::new()
     };
-    let [change, interval] = estimated(estimate, 1.0 - analysis.alpha, glyphs);
+    let [change, interval] = estimated(estimate, 1.0 - analysis.design.alpha, glyphs);
     let taken = match overall.population {
         Population::These => format!("of these {} benchmarks alone", overall.benchmarks),
         Population::LikeThese => format!(

@@ -105,7 +105,10 @@ fn race(
 
 fn suite(comparisons: Vec<Comparison>) -> Analysis {
     Analysis {
-        alpha: ALPHA,
+        design: Design {
+            alpha: ALPHA,
+            ..Design::default()
+        },
         comparisons,
         ending: Ending::Recorded(EndReason::Finished),
         ..Analysis::default()

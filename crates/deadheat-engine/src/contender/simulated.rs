@@ -267,29 +267,20 @@ impl Contenders for SimulatedContenders {
 
 #[cfg(test)]
 pub(crate) mod tests_support {
-    use deadheat_model::{Benchmark, Contender, Design, Looks, Metric, Pinning, Plan, Workload};
+    use deadheat_model::{Benchmark, Contender, Design, Looks, Plan, Workload};
 
     /// A plan of one benchmark with so many contenders.
     pub(crate) fn plan(contenders: usize, seed: u64) -> Plan {
         Plan {
             design: Design {
-                margin: 0.01,
-                alpha: 0.05,
                 looks: Looks {
                     at: vec![6, 10],
                     levels: vec![0.02, 0.04],
                     weights: vec![0.5, 0.5],
                 },
-                blocks_per_replicate: 1,
                 warmup: 1,
-                budget: None,
-                values: Default::default(),
-                judged: Metric::Wall,
-                callgrind: false,
-                quantile: None,
-                pinning: Pinning::Inherit,
                 waiting: deadheat_model::Waiting::Keep,
-                shard: None,
+                ..Design::default()
             },
             seed,
             benchmarks: vec![Benchmark {

@@ -3,11 +3,11 @@
 use deadheat_model::{
     AcrossHosts, Analysis, BetweenFigures, BlockDiagnostics, CalibrationNote, Change, ClockCause,
     Comparison, Conditions, Control, Design, Disturbance, EndReason, Ending, Environment, Estimate,
-    Excuse, FailedBenchmark, Family, Figures, FirstHalf, Fit, GateHit, Gates, HostKind, HostRow,
-    Interval, LeftOut, LeftOutReason, Limits, LogRatio, Metric, MetricComparison, Observation,
-    OppositePeaks, PairSigns, Pinning, Processes, RaceKind, RankSums, RunHeader, Scope, Share,
-    Side, SideFigures, SignedRanks, Spread, Spreads, StabilityFigures, TTested, Tested, Throughput,
-    Verdict, WaitingShare, Warning,
+    Excuse, FailedBenchmark, Family, Figures, FirstHalf, Fit, GateHit, HostKind, HostRow, Interval,
+    LeftOut, LeftOutReason, Limits, LogRatio, Metric, MetricComparison, Observation, OppositePeaks,
+    PairSigns, Pinning, Processes, RaceKind, RankSums, RunHeader, Scope, Share, Side, SideFigures,
+    SignedRanks, Spread, Spreads, StabilityFigures, TTested, Tested, Throughput, Verdict,
+    WaitingShare, Warning,
 };
 use deadheat_testing::runs::{self, design, one_look};
 
@@ -216,22 +216,11 @@ pub fn analysis(comparisons: Vec<Comparison>) -> Analysis {
     Analysis {
         tool_version: "0.1.0".to_owned(),
         seed: Some(7),
-        alpha: 0.05,
-        margin: 0.01,
         comparisons,
-        failures: vec![],
-        left_out: vec![],
-        overall: Vec::new(),
-        warnings: Vec::new(),
-        gates: Gates::default(),
-        builds: Vec::new(),
-        sides: Vec::new(),
-        processes: Processes::Launches,
         launches: 93,
         elapsed_seconds: 1.94,
         ending: Ending::Recorded(EndReason::Finished),
-        second_race: None,
-        calibration: None,
+        ..Analysis::default()
     }
 }
 
