@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use deadheat::parts::engine::{
-    Asked, FunctionBenchmark, ListRequest, ListedBenchmark, WantedBenchmark, WorkerPipes,
+    FirstRequest, FunctionBenchmark, ListRequest, ListedBenchmark, WantedBenchmark, WorkerPipes,
 };
 use deadheat::parts::terminal::to_stderr;
 
@@ -84,11 +84,11 @@ pub(crate) fn begin() {
 }
 
 impl Role {
-    fn of(asked: Option<Asked>) -> Self {
+    fn of(asked: Option<FirstRequest>) -> Self {
         match asked {
             None => Role::Over,
-            Some(Asked::List(request)) => Role::Listing(Some(request)),
-            Some(Asked::Benchmark(wanted)) => Role::Serving(wanted),
+            Some(FirstRequest::List(request)) => Role::Listing(Some(request)),
+            Some(FirstRequest::Benchmark(wanted)) => Role::Serving(wanted),
         }
     }
 }

@@ -47,7 +47,7 @@ pub use command_failure::HarnessError;
 pub use contender::{
     ArgumentError, CommandContenders, CommandOptions, HarnessContenders, HarnessOptions,
     HarnessPilot, HarnessSide, RequestedRepetitions, ValueReader, inspect, may_be_pinned,
-    repetitions_of_a_launch, wishes,
+    repetitions_of_a_launch, requested_repetitions,
 };
 pub use contender::{FunctionContenders, FunctionOptions, LocalContenders, Piloted};
 #[cfg(feature = "simulated")]
@@ -78,11 +78,11 @@ pub use session::{Contenders, NeverStop, Progress, Session, StopRequest, Unwatch
 pub use terminal::{
     Ended, run_beside_the_answer, run_in_foreground, stdout_was_closed, terminal_width,
 };
-#[cfg(feature = "commands")]
 pub use usage::ThreadUsage;
+#[cfg(feature = "commands")]
 pub use valgrind::{COUNTED_PATTERN, Dump, ProfileError, Under, Valgrind, counted_words, run_hook};
 pub use worker::{
-    Asked, ListRequest, ListedBenchmark, WantedBenchmark, WorkerListing, WorkerPipes,
+    FirstRequest, ListRequest, ListedBenchmark, WantedBenchmark, WorkerListing, WorkerPipes,
     WorkerProgram, WorkerSuite, serve,
 };
 #[cfg(feature = "commands")]

@@ -19,7 +19,7 @@ pub(crate) use protocol::{BlockRequest, PROTOCOL, PrepareRequest, Problem, Reply
 #[cfg(feature = "commands")]
 pub use protocol::{HarnessListing, Inspected};
 pub use protocol::{ListedBenchmark, WorkerListing};
-pub use serve::{Asked, ListRequest, WantedBenchmark, WorkerSuite, serve};
+pub use serve::{FirstRequest, ListRequest, WantedBenchmark, WorkerSuite, serve};
 
 use std::ffi::OsString;
 use std::io::{ErrorKind, PipeReader, PipeWriter, Read, Write, pipe};

@@ -17,7 +17,7 @@ use crate::exit::Failure;
 
 pub use links::Links;
 pub use stored::{NotStored, stored_run};
-pub use window::{Asked, GitHistory, Window, WindowCommit};
+pub use window::{GitHistory, RequestedCommits, Window, WindowCommit};
 
 /// The chance of a false step over all that is shown, and that of false creep.
 pub const ALPHA: f64 = 0.05;

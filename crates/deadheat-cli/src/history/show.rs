@@ -11,7 +11,7 @@ use deadheat::parts::answer::to_stdout;
 use deadheat::parts::engine::unix_seconds;
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::{ensure_folder, read_accepted, read_run, write_text};
-use deadheat::parts::history::{Asked, Window, history};
+use deadheat::parts::history::{RequestedCommits, Window, history};
 use deadheat::parts::model::{Day, History, LogRatio, Timeline, TimelineChange, fraction};
 use deadheat::parts::report::units::counted;
 use deadheat::parts::report::{
@@ -158,10 +158,10 @@ impl RangeArgs {
         let accepted = read_accepted(&self.index.path()?).map_err(Failure::reading)?;
         let repository = Repository::around(&self.line)?;
         let asked = match (&self.line.range, self.since, self.last) {
-            (Some(_), ..) => Asked::Range,
-            (None, Some(seconds), _) => Asked::Since(seconds),
-            (None, None, _) if self.all => Asked::All,
-            (None, None, last) => Asked::Newest(last.unwrap_or(NEWEST)),
+            (Some(_), ..) => RequestedCommits::Range,
+            (None, Some(seconds), _) => RequestedCommits::Since(seconds),
+            (None, None, _) if self.all => RequestedCommits::All,
+            (None, None, last) => RequestedCommits::Newest(last.unwrap_or(NEWEST)),
         };
         let window = Window::of(&index, &repository, asked)?;
         let found = history(&index, &window, &self.benchmarks, &accepted)?;

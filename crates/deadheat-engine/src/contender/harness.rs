@@ -52,11 +52,11 @@ pub(crate) fn adapter_of(harness: Harness) -> &'static dyn HarnessAdapter {
 
 /// Reads what the user's own arguments ask for, and refuses what keeps the repetitions of a launch
 /// from being read.
-pub fn wishes(
+pub fn requested_repetitions(
     harness: Harness,
     arguments: &[String],
 ) -> Result<RequestedRepetitions, ArgumentError> {
-    adapter_of(harness).wishes(arguments)
+    adapter_of(harness).requested_repetitions(arguments)
 }
 
 /// The fewest and the most repetitions that a launch of a harness can have.
@@ -70,13 +70,13 @@ pub fn may_be_pinned(harness: Harness) -> bool {
 }
 
 /// A program that is asked what it is and what it holds.
-pub(crate) struct Asked<'a> {
+pub(crate) struct ListingRequest<'a> {
     pub(crate) program: &'a Program,
     pub(crate) patience: Option<Duration>,
     pub(crate) interrupts: &'a Interrupts,
 }
 
-impl Asked<'_> {
+impl ListingRequest<'_> {
     /// Finds the harness of a program that refused the question of Google Benchmark. A question
     /// that two harnesses have in common is asked once.
     pub(crate) fn harness(&self) -> Result<Option<Harness>, EngineError> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use deadheat_model::{Harness, Program};
 
-use super::harness::Asked;
+use super::harness::ListingRequest;
 use super::worker_session::greeted;
 use super::workers::START_UP;
 use crate::error::EngineError;
@@ -51,7 +51,7 @@ pub fn inspect(
             .collect(),
         directory: program.directory.clone(),
     };
-    let asked = Asked {
+    let asked = ListingRequest {
         program: &launched,
         patience: patience.map(|patience| patience.max(START_UP)),
         interrupts,

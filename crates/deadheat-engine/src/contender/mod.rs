@@ -28,7 +28,7 @@ pub use function_pilot::Piloted;
 #[cfg(feature = "commands")]
 pub use harness::{
     ArgumentError, HarnessContenders, HarnessOptions, HarnessPilot, HarnessSide,
-    RequestedRepetitions, may_be_pinned, repetitions_of_a_launch, wishes,
+    RequestedRepetitions, may_be_pinned, repetitions_of_a_launch, requested_repetitions,
 };
 #[cfg(feature = "commands")]
 pub(crate) use harness::{VARIABLES, filter, startable};

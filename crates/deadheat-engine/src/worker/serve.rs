@@ -31,8 +31,8 @@ pub fn serve(pipes: WorkerPipes, suite: impl WorkerSuite) {
     let wanted = loop {
         match asked {
             None => return,
-            Some(Asked::List(listing)) => asked = listing.answer(suite.list()),
-            Some(Asked::Benchmark(wanted)) => break wanted,
+            Some(FirstRequest::List(listing)) => asked = listing.answer(suite.list()),
+            Some(FirstRequest::Benchmark(wanted)) => break wanted,
         }
     };
     match found(suite, wanted.name(), wanted.contender()) {
@@ -43,7 +43,7 @@ pub fn serve(pipes: WorkerPipes, suite: impl WorkerSuite) {
 
 /// The first things a coordinator may want of a worker.
 #[derive(Debug)]
-pub enum Asked {
+pub enum FirstRequest {
     /// The names of its benchmarks.
     List(ListRequest),
     /// One benchmark, and nothing else from then on.
@@ -66,7 +66,7 @@ pub struct WantedBenchmark {
 impl WorkerPipes {
     /// Says hello, and returns what the coordinator wants; `None` when it wants nothing and the
     /// process may end.
-    pub fn greet(mut self) -> Option<Asked> {
+    pub fn greet(mut self) -> Option<FirstRequest> {
         keep_panics(&self.replies);
         self.send(&Reply::Hello {
             protocol: PROTOCOL,
@@ -76,11 +76,11 @@ impl WorkerPipes {
         self.asked()
     }
 
-    fn asked(mut self) -> Option<Asked> {
+    fn asked(mut self) -> Option<FirstRequest> {
         match self.next_request(&mut String::new())? {
-            Request::List => Some(Asked::List(ListRequest(self))),
+            Request::List => Some(FirstRequest::List(ListRequest(self))),
             // Before anything of the benchmark comes to lie anywhere.
-            Request::Prepare(prepare) => Some(Asked::Benchmark(WantedBenchmark {
+            Request::Prepare(prepare) => Some(FirstRequest::Benchmark(WantedBenchmark {
                 _held: hold_heap(prepare.heap_bytes),
                 prepare,
                 pipes: self,
@@ -96,7 +96,7 @@ impl WorkerPipes {
 
 impl ListRequest {
     /// Names the benchmarks, and returns what is wanted then.
-    pub fn answer(mut self, benchmarks: Vec<ListedBenchmark>) -> Option<Asked> {
+    pub fn answer(mut self, benchmarks: Vec<ListedBenchmark>) -> Option<FirstRequest> {
         self.0.send(&Reply::Listed(benchmarks))?;
         self.0.asked()
     }

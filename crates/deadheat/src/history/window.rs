@@ -35,7 +35,7 @@ pub trait GitHistory {
 
 /// The commits that are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum RequestedCommits {
     /// So many of those that were raced, the newest ones.
     Newest(usize),
     /// Those since a time, in seconds since 1970-01-01 UTC.
@@ -80,7 +80,11 @@ impl Window {
     /// # Errors
     ///
     /// An index that cannot be read, and git where it fails.
-    pub fn of(index: &HistoryIndex, git: &dyn GitHistory, asked: Asked) -> Result<Self, Failure> {
+    pub fn of(
+        index: &HistoryIndex,
+        git: &dyn GitHistory,
+        asked: RequestedCommits,
+    ) -> Result<Self, Failure> {
         let Some((line, mut commits)) = on_line(index, git, asked)? else {
             return Self::by_time(index, asked);
         };
@@ -91,10 +95,10 @@ impl Window {
         };
         let (first, last) = (times().min(), times().max());
         let (since, until) = match asked {
-            Asked::Since(seconds) => (seconds, u64::MAX),
-            Asked::All => (0, u64::MAX),
-            Asked::Newest(_) => (first.unwrap_or(0), u64::MAX),
-            Asked::Range => (first.unwrap_or(u64::MAX), last.unwrap_or(0)),
+            RequestedCommits::Since(seconds) => (seconds, u64::MAX),
+            RequestedCommits::All => (0, u64::MAX),
+            RequestedCommits::Newest(_) => (first.unwrap_or(0), u64::MAX),
+            RequestedCommits::Range => (first.unwrap_or(u64::MAX), last.unwrap_or(0)),
         };
         let named: HashSet<&str> = line.iter().map(String::as_str).collect();
         let mut strays = index.commits_since(since, None).map_err(Failure::reading)?;
@@ -110,7 +114,10 @@ impl Window {
         for stray in strays {
             insert_by_time(&mut commits, stray);
         }
-        let is_rest_unknown = matches!(asked, Asked::Newest(_) | Asked::Since(_));
+        let is_rest_unknown = matches!(
+            asked,
+            RequestedCommits::Newest(_) | RequestedCommits::Since(_)
+        );
         let older = is_rest_unknown && index.has_before(since).map_err(Failure::reading)?;
         Ok(Self {
             commits,
@@ -122,11 +129,11 @@ impl Window {
         })
     }
 
-    fn by_time(index: &HistoryIndex, asked: Asked) -> Result<Self, Failure> {
+    fn by_time(index: &HistoryIndex, asked: RequestedCommits) -> Result<Self, Failure> {
         let (since, at_most) = match asked {
-            Asked::Newest(count) => (0, Some(count)),
-            Asked::Since(seconds) => (seconds, None),
-            Asked::All | Asked::Range => (0, None),
+            RequestedCommits::Newest(count) => (0, Some(count)),
+            RequestedCommits::Since(seconds) => (seconds, None),
+            RequestedCommits::All | RequestedCommits::Range => (0, None),
         };
         let found = index.commits_since(since, at_most);
         let found = found.map_err(Failure::reading)?;
@@ -152,12 +159,12 @@ type Found = (Vec<String>, Vec<WindowCommit>);
 fn on_line(
     index: &HistoryIndex,
     git: &dyn GitHistory,
-    asked: Asked,
+    asked: RequestedCommits,
 ) -> Result<Option<Found>, Failure> {
     let mut at_most = match asked {
-        Asked::Newest(count) => Some(count.saturating_mul(FOR_EACH).max(256)),
-        Asked::Since(_) => Some(256),
-        Asked::All | Asked::Range => None,
+        RequestedCommits::Newest(count) => Some(count.saturating_mul(FOR_EACH).max(256)),
+        RequestedCommits::Since(_) => Some(256),
+        RequestedCommits::All | RequestedCommits::Range => None,
     };
     loop {
         let Some(line) = git.newest(at_most)? else {
@@ -169,16 +176,16 @@ fn on_line(
             time.is_some_and(|time| time < since)
         };
         let is_enough = match asked {
-            Asked::Newest(count) => found.len() >= count,
-            Asked::Since(since) => found.iter().any(|one| is_older(one, since)),
-            Asked::All | Asked::Range => true,
+            RequestedCommits::Newest(count) => found.len() >= count,
+            RequestedCommits::Since(since) => found.iter().any(|one| is_older(one, since)),
+            RequestedCommits::All | RequestedCommits::Range => true,
         };
         let is_whole = at_most.is_none_or(|at_most| line.len() < at_most);
         if !is_enough && !is_whole {
             at_most = at_most.map(|at_most| at_most.saturating_mul(GROWTH));
             continue;
         }
-        if let Asked::Since(since) = asked {
+        if let RequestedCommits::Since(since) = asked {
             found.retain(|one| !is_older(one, since));
         }
         let places = line.iter().enumerate();
@@ -192,7 +199,7 @@ fn on_line(
             })
             .collect();
         commits.sort_by_key(|one| one.position);
-        if let Asked::Newest(count) = asked {
+        if let RequestedCommits::Newest(count) = asked {
             commits.truncate(count);
         }
         commits.reverse();

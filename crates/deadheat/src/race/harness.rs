@@ -4,7 +4,7 @@ use deadheat_analysis::planned_repetitions;
 use deadheat_engine::{
     EngineError, FunctionError, HarnessContenders, HarnessError, HarnessOptions, HarnessPilot,
     HarnessSide, Interrupts, OsClock, RequestedRepetitions, may_be_pinned, repetitions_of_a_launch,
-    wishes,
+    requested_repetitions,
 };
 use deadheat_model::{
     Benchmark, Contender, Environment, Front, Harness, HarnessCalls, LeftOutReason, NeutralLinks,
@@ -132,7 +132,7 @@ fn wanted(
     let mut wanted = RequestedRepetitions::default();
     let contenders = benchmarks.iter().flat_map(|one| &one.contenders);
     for calls in contenders.filter_map(calls) {
-        let read = wishes(calls.harness, &calls.program.arguments)
+        let read = requested_repetitions(calls.harness, &calls.program.arguments)
             .map_err(|problem| RaceError::Design(problem.to_string()))?;
         wanted.length = wanted.length.or(read.length);
         wanted.repetitions = wanted.repetitions.or(read.repetitions);

@@ -57,7 +57,10 @@ pub(crate) trait HarnessAdapter: Sync {
     }
 
     /// Reads what the user's own arguments ask for.
-    fn wishes(&self, arguments: &[String]) -> Result<RequestedRepetitions, ArgumentError>;
+    fn requested_repetitions(
+        &self,
+        arguments: &[String],
+    ) -> Result<RequestedRepetitions, ArgumentError>;
 
     /// The way by which the results of a launch come.
     fn results(&self) -> ResultsBy;
@@ -352,7 +355,7 @@ impl Repetition {
 /// numbers are none either.
 pub(crate) const MOST_NS: f64 = u64::MAX as f64;
 
-/// The wishes in the user's own arguments.
+/// The repetitions requested in the user's own arguments.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RequestedRepetitions {
     /// The length of a repetition.

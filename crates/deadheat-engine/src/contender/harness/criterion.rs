@@ -61,7 +61,10 @@ impl HarnessAdapter for Criterion {
         names.iter().map(given).collect()
     }
 
-    fn wishes(&self, arguments: &[String]) -> Result<RequestedRepetitions, ArgumentError> {
+    fn requested_repetitions(
+        &self,
+        arguments: &[String],
+    ) -> Result<RequestedRepetitions, ArgumentError> {
         refuse(arguments, &REFUSED)?;
         let problem = format!("criterion takes {FEWEST_SAMPLES} samples or more");
         let samples = number_of(arguments, "--sample-size", FEWEST_SAMPLES, &problem)?;
@@ -264,15 +267,18 @@ mod tests {
             "--test",
             "--sample-size=9",
         ] {
-            let problem = Criterion.wishes(&own(&[argument, "x"])).unwrap_err();
+            let problem = Criterion
+                .requested_repetitions(&own(&[argument, "x"]))
+                .unwrap_err();
             assert!(argument.starts_with(&problem.flag), "{problem}");
         }
-        let wishes = Criterion.wishes(&own(&["--sample-size", "30", "--measurement-time=1"]));
+        let requested =
+            Criterion.requested_repetitions(&own(&["--sample-size", "30", "--measurement-time=1"]));
         let expected = RequestedRepetitions {
             length: Some(RepetitionLength::Own),
             repetitions: Some(30),
         };
-        assert_eq!(wishes, Ok(expected));
+        assert_eq!(requested, Ok(expected));
     }
 
     fn yielded(files: &[(&str, &str)]) -> Result<Vec<Repetition>, HarnessError> {

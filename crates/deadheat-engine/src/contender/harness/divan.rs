@@ -52,7 +52,10 @@ impl HarnessAdapter for Divan {
         names.map(str::to_owned).collect()
     }
 
-    fn wishes(&self, arguments: &[String]) -> Result<RequestedRepetitions, ArgumentError> {
+    fn requested_repetitions(
+        &self,
+        arguments: &[String],
+    ) -> Result<RequestedRepetitions, ArgumentError> {
         refuse(arguments, &REFUSED)?;
         let is_given = |option: &&str| value_of(arguments, option).is_some();
         Ok(RequestedRepetitions {

@@ -93,7 +93,10 @@ impl HarnessAdapter for Go {
         Ok(Ok(names))
     }
 
-    fn wishes(&self, arguments: &[String]) -> Result<RequestedRepetitions, ArgumentError> {
+    fn requested_repetitions(
+        &self,
+        arguments: &[String],
+    ) -> Result<RequestedRepetitions, ArgumentError> {
         let arguments = with_one_dash(arguments);
         refuse(&arguments, &REFUSED)?;
         let number = |option, problem| number_of(&arguments, option, 1, problem);
@@ -420,7 +423,7 @@ PASS
     #[test]
     fn options_are_taken_behind_one_dash_or_two() {
         let given = Go
-            .wishes(&own(&["--test.count=5", "-test.benchtime", "1s"]))
+            .requested_repetitions(&own(&["--test.count=5", "-test.benchtime", "1s"]))
             .unwrap();
         assert_eq!(given.repetitions, Some(5));
         assert_eq!(given.length, Some(RepetitionLength::Own));
@@ -430,10 +433,13 @@ PASS
             ("-test.cpu=1,2", "-test.cpu"),
             ("-test.count=0", "-test.count"),
         ] {
-            assert_eq!(Go.wishes(&own(&[refused])).unwrap_err().flag, named);
+            assert_eq!(
+                Go.requested_repetitions(&own(&[refused])).unwrap_err().flag,
+                named
+            );
         }
         assert_eq!(
-            Go.wishes(&own(&["-test.timeout=1h", "-x"])),
+            Go.requested_repetitions(&own(&["-test.timeout=1h", "-x"])),
             Ok(RequestedRepetitions::default())
         );
     }

@@ -44,7 +44,10 @@ impl HarnessAdapter for GoogleBenchmark {
         printed.lines().map(str::to_owned).collect()
     }
 
-    fn wishes(&self, arguments: &[String]) -> Result<RequestedRepetitions, ArgumentError> {
+    fn requested_repetitions(
+        &self,
+        arguments: &[String],
+    ) -> Result<RequestedRepetitions, ArgumentError> {
         wishes_of(arguments)
     }
 

@@ -95,7 +95,10 @@ impl HarnessAdapter for Jmh {
         names
     }
 
-    fn wishes(&self, arguments: &[String]) -> Result<RequestedRepetitions, ArgumentError> {
+    fn requested_repetitions(
+        &self,
+        arguments: &[String],
+    ) -> Result<RequestedRepetitions, ArgumentError> {
         let main = arguments.iter().position(|argument| argument == MAIN);
         let arguments = &arguments[main.map_or(0, |at| at + 1)..];
         refuse(arguments, &REFUSED)?;
@@ -494,10 +497,10 @@ mod tests {
             length: Some(RepetitionLength::Seconds(0.1)),
             repetitions: Some(7),
         };
-        assert_eq!(Jmh.wishes(&arguments), Ok(expected));
+        assert_eq!(Jmh.requested_repetitions(&arguments), Ok(expected));
         let by_class_path = own(&["-cp", "a:b", MAIN, "-gc", "true"]);
         assert_eq!(
-            Jmh.wishes(&by_class_path),
+            Jmh.requested_repetitions(&by_class_path),
             Ok(RequestedRepetitions::default())
         );
         for (refused, flag) in [
@@ -509,7 +512,10 @@ mod tests {
             (&["-t", "2", "Sums"], "Sums"),
             (&["Sums"], "Sums"),
         ] {
-            assert_eq!(Jmh.wishes(&own(refused)).unwrap_err().flag, flag);
+            assert_eq!(
+                Jmh.requested_repetitions(&own(refused)).unwrap_err().flag,
+                flag
+            );
         }
         for (text, expected) in [("2", Some(2.0)), ("3 us", Some(3e-6)), ("1.5s", None)] {
             assert_eq!(seconds(text), expected);

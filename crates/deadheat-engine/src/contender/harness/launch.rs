@@ -40,7 +40,7 @@ pub struct HarnessOptions {
     pub shown: bool,
     /// The harnesses of the race: CPU time is recorded where all of them tell it.
     pub harnesses: Vec<Harness>,
-    /// The wishes of the user, which win over the findings of the pilot.
+    /// The requests of the user, which win over the findings of the pilot.
     pub wanted: RequestedRepetitions,
 }
 

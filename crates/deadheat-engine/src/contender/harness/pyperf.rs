@@ -143,7 +143,10 @@ impl HarnessAdapter for Pyperf {
         parts(benchmark).1
     }
 
-    fn wishes(&self, arguments: &[String]) -> Result<RequestedRepetitions, ArgumentError> {
+    fn requested_repetitions(
+        &self,
+        arguments: &[String],
+    ) -> Result<RequestedRepetitions, ArgumentError> {
         let given = |words: &Words| value_of(arguments, words).is_some();
         let error = |[_, long]: &Words, problem: &str| ArgumentError::new(*long, problem);
         if let Some(words) = REFUSED.iter().find(|words| given(words)) {
@@ -512,7 +515,8 @@ mod tests {
 
     #[test]
     fn values_loops_and_times_of_the_user_are_heeded() {
-        let wishes = |arguments: &[&str]| Pyperf.wishes(&own(arguments)).unwrap();
+        let requested_repetitions =
+            |arguments: &[&str]| Pyperf.requested_repetitions(&own(arguments)).unwrap();
         for (loops, expected) in [
             (
                 &["-l", "2^10"][..],
@@ -528,10 +532,13 @@ mod tests {
             ),
             (&["-l0", "bench", "-v"], None),
         ] {
-            assert_eq!(wishes(loops).length, expected, "{loops:?}");
+            assert_eq!(requested_repetitions(loops).length, expected, "{loops:?}");
         }
-        assert_eq!(wishes(&["-n5"]).repetitions, Some(5));
-        assert_eq!(wishes(&["--values", "6", "-n=7"]).repetitions, Some(7));
+        assert_eq!(requested_repetitions(&["-n5"]).repetitions, Some(5));
+        assert_eq!(
+            requested_repetitions(&["--values", "6", "-n=7"]).repetitions,
+            Some(7)
+        );
         for (refused, named) in [
             ("-oresults.json", "--output"),
             ("--append=x", "--append"),
@@ -545,11 +552,17 @@ mod tests {
             ("--min-time=0", "--min-time"),
             ("--min-time=nan", "--min-time"),
         ] {
-            assert_eq!(Pyperf.wishes(&own(&[refused])).unwrap_err().flag, named);
+            assert_eq!(
+                Pyperf
+                    .requested_repetitions(&own(&[refused]))
+                    .unwrap_err()
+                    .flag,
+                named
+            );
         }
         let others = ["--python-name", "--inherit-environ=X", "-q", "--workers"];
         assert_eq!(
-            Pyperf.wishes(&own(&others)),
+            Pyperf.requested_repetitions(&own(&others)),
             Ok(RequestedRepetitions::default())
         );
     }
