@@ -18,7 +18,7 @@
 //! | which interval, and when a replicate is a single block, or a few? | [`formula`], [`few_blocks`] |
 //! | what do several hosts say together? | [`hosts`] |
 //! | which commit changed the time, and which race would tell? | [`culprit`] |
-//! | when may one look, and what does a look cost, or one more benchmark? | [`looks`] |
+//! | when may one look, and what does a look cost, or one more benchmark? | [`looks`], [`multiple_comparisons`] |
 //! | what can a design find, and how long is it worth going on? | [`power`] |
 //! | do other tests agree, and what would a mean-based tool say? | [`classical_tests`], [`rank`] |
 //! | what do the two distributions look like? | [`hdr`], [`shape`], [`shapiro_wilk`](mod@shapiro_wilk), [`fit`](mod@fit), [`drawing`] |
@@ -54,6 +54,7 @@ pub mod formula;
 pub mod hdr;
 pub mod hosts;
 pub mod looks;
+pub mod multiple_comparisons;
 pub mod power;
 pub mod rank;
 pub mod rng;
@@ -88,9 +89,8 @@ pub use formula::{Formula, Level, guard_interval, guard_p};
 #[cfg(feature = "secondary")]
 pub use hdr::{DigitsError, Histogram};
 pub use hosts::{Heterogeneity, HostEffect, MeanOfHosts, heterogeneity};
-pub use looks::{
-    DEFAULT_G, Spending, SpendingError, adjusted_p, benjamini_hochberg, critical_t, e_value, holm,
-};
+pub use looks::{DEFAULT_G, Spending, SpendingError, adjusted_p, critical_t, e_value};
+pub use multiple_comparisons::{benjamini_hochberg, holm};
 pub use power::{
     Components, clamped_components, clamped_variance, is_bimodal, mean_of_replicate_locations,
     minimum_detectable_effect, optimal_blocks, planned_standard_error, replicates_to_settle,
