@@ -57,6 +57,15 @@ fn presence(folder: &Path) {
     std::mem::forget(lock);
     if !alone && std::env::var_os("PRESENCE_ALONE").is_some() {
         eprintln!("somebody else is here");
+        // Its pipes are closed some time before it has ended.
+        let open = read_dir("/proc/self/fd").unwrap();
+        let names = open.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let numbers: Vec<i32> = names.map(|name| name.parse().unwrap()).collect();
+        for number in numbers.into_iter().filter(|number| *number > 2) {
+            // One of them was the folder's.
+            let _ = nix::unistd::close(number);
+        }
+        thread::sleep(Duration::from_millis(20));
         std::process::exit(9);
     }
     if std::env::var_os("PRESENCE_RESTLESS").is_some() {

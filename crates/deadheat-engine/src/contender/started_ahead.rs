@@ -92,7 +92,8 @@ impl StartedAhead {
         });
     }
 
-    /// Waits until all have said hello and sleep, those that fail to left out.
+    /// Waits until all have said hello and sleep, those that fail to left out. The end of a pipe is
+    /// no hello: a process that ends closes it a moment before it can be seen to have ended.
     pub(super) fn fall_asleep(&mut self, interrupts: &Interrupts) {
         let end = Instant::now() + UP_WITHIN;
         // Those that sleep already keep the account of when they fell asleep.
@@ -110,13 +111,16 @@ impl StartedAhead {
             }
             let pause = Some(TimeSpec::from_duration(left));
             let _ = ppoll(&mut fds, pause, Some(*interrupts.original_mask()));
-            let said: Vec<bool> = fds.iter().map(|fd| fd.any() == Some(true)).collect();
-            for (at, _) in silent.iter().zip(&said).filter(|(_, said)| **said) {
-                let waiting = &mut self.waiting[*at];
-                waiting.used_ns = cpu_ns(waiting.session.worker.pid());
+            let heard = |fd: &PollFd<'_>| fd.revents().unwrap_or(PollFlags::POLLERR);
+            let heard: Vec<PollFlags> = fds.iter().map(heard).collect();
+            for (at, heard) in silent.iter().zip(&heard) {
+                if heard.contains(PollFlags::POLLIN) {
+                    let waiting = &mut self.waiting[*at];
+                    waiting.used_ns = cpu_ns(waiting.session.worker.pid());
+                }
             }
-            let mut said = said.into_iter();
-            silent.retain(|_| said.next() != Some(true));
+            let mut heard = heard.into_iter();
+            silent.retain(|_| heard.next().is_none_or(|heard| heard.is_empty()));
         }
     }
 
