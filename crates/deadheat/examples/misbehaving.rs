@@ -3,13 +3,13 @@
 //!
 //! Without filters most of them end badly, and none takes the others along.
 
-use std::fs::{OpenOptions, read_dir, read_link};
+use std::fs::{File, OpenOptions, read_dir, read_link};
 use std::hint::black_box;
 use std::io::{Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Once;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Once, OnceLock};
 use std::thread;
 use std::time::Duration;
 
@@ -35,6 +35,9 @@ fn main() {
         }
         if std::env::var_os("MISBEHAVE_TWICE").is_some() {
             suite.benchmark("fine/work").baseline("again", || 1);
+        }
+        if let Some(lock) = std::env::var_os("MISBEHAVE_OWNED") {
+            owns_a_lock(suite, lock.into());
         }
         if std::env::var_os("MISBEHAVE_RARELY").is_some() {
             rarely_slow(suite);
@@ -76,6 +79,25 @@ fn presence(folder: &Path) {
             }
         });
     }
+}
+
+/// A benchmark whose input takes a lock that its process holds until it is gone, which takes a while:
+/// it has much memory to give back first.
+fn owns_a_lock(suite: &mut Suite, lock: PathBuf) {
+    std::mem::forget(black_box(vec![1_u8; 100 << 20]));
+    static OWNED: OnceLock<File> = OnceLock::new();
+    let input = move |_| {
+        OWNED.get_or_init(|| {
+            let file = File::create(&lock).unwrap();
+            file.try_lock().expect("nobody else has the lock");
+            file
+        });
+    };
+    suite
+        .benchmark("owned")
+        .input(input)
+        .baseline("one", |()| work(100))
+        .candidate("other", |()| work(100));
 }
 
 fn work(steps: u64) -> u64 {

@@ -805,3 +805,14 @@ fn a_program_that_cannot_be_there_twice_is_started_at_its_turn() {
         "{notes:?}"
     );
 }
+
+#[test]
+fn the_input_of_a_replicate_is_made_when_the_process_before_it_is_gone() {
+    let track = Track::new();
+    let mut command = track.command(&["--bench", "--blocks", "5", "--max-replicates", "12"]);
+    command.args([
+        "--exact", "owned", "--quiet", "--margin", "0.001%", "--alpha", "0.0001",
+    ]);
+    command.env("MISBEHAVE_OWNED", track.path("owned.lock"));
+    track.finish(command.spawn().unwrap()).ends_with(0);
+}

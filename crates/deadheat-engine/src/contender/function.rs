@@ -454,7 +454,6 @@ impl FunctionContenders<'_> {
             let placed = self.placements.placed(benchmark, replicate, &links, render);
             self.placed = Some(placed);
         }
-        self.workers.see_off();
         let relay = batons.relay;
         self.running = Some(Running {
             replicate,

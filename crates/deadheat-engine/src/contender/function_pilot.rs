@@ -61,7 +61,6 @@ impl Workers<'_> {
             process += startup.took;
         }
         let process_ns = process.as_nanos() as f64;
-        self.see_off();
         let least_ns = self.least_ns(layout);
         let mut found: Option<Pilot> = None;
         for session in &mut team {

@@ -245,6 +245,8 @@ impl<'a> Workers<'a> {
             self.ahead
                 .learn(program, session.worker.pid(), began.elapsed());
         }
+        // An input may own what the process before it gives back as it ends: a port, a lock, a file.
+        self.see_off();
         self.prepare(&mut session, position)?;
         Ok(session)
     }
@@ -286,8 +288,8 @@ impl<'a> Workers<'a> {
         self.ahead.startup(layout.process_slots[0].program)
     }
 
-    /// Lets processes go. Those that are started next need not wait until they are gone; whatever is
-    /// timed has to, by [`Workers::see_off`].
+    /// Lets processes go. Those that are started next come up meanwhile; an input is made, and
+    /// anything is timed, when they are gone ([`Workers::see_off`]).
     pub(super) fn dismiss(&mut self, mut team: Vec<WorkerSession>) {
         for session in &mut team {
             session.worker.dismiss();
