@@ -163,14 +163,6 @@ impl HistoryIndex {
         self.all(query.query_map([one, other], error))
     }
 
-    /// The commits of these numbers.
-    pub fn commits_of(&self, commits: &[i64]) -> Result<Vec<IndexedCommit>, FormatError> {
-        let query = "SELECT number, id, committed_at, subject FROM commits \
-                     WHERE number IN (SELECT value FROM json_each(?1))";
-        let mut query = self.prepared(query)?;
-        self.all(query.query_map([numbers(commits)], commit))
-    }
-
     fn prepared(&self, query: &str) -> Result<rusqlite::Statement<'_>, FormatError> {
         let prepared = self.connection.prepare(query);
         prepared.map_err(failure(&self.path))
