@@ -259,8 +259,8 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for CountingAllocator<A> {
     }
 }
 
-/// What a process asks of callgrind, in which it runs: to collect or not, and to write down what it
-/// has collected.
+/// The requests of a process to callgrind, in which it runs: to collect or not, and to write down
+/// what it has collected.
 ///
 /// Valgrind knows these requests by a sequence of instructions that does nothing elsewhere
 /// (`valgrind.h`, "client requests"). They need no symbols, which a stripped program has none of, and

@@ -18,7 +18,7 @@ use crate::worker::{BlockRequest, Relay, Reply, Request};
 /// side alike, and half of the time would go into it.
 const PRIMES_SHORTER: u64 = 10;
 
-/// What was measured in a block.
+/// The measurements of a block.
 pub(super) struct Measured {
     /// A value of each metric of the run for every slot, one slot after the other.
     pub(super) values: Vec<f64>,
