@@ -143,6 +143,7 @@ fn answer(raced: &Raced<'_>, options: Options, recorded: Option<Recorded<'_>>) -
         p_sign_flip: None,
         minimum_detectable_effect: None,
         matched: false,
+        processes: Vec::new(),
         own_link: None,
         control: None,
         hosts: None,
@@ -259,6 +260,7 @@ fn answer(raced: &Raced<'_>, options: Options, recorded: Option<Recorded<'_>>) -
         let judged = effect_estimate.map_or(effects.replicates(), |j| j.replicates);
         comparison.scope = placement.scope(samples, id, judged);
         comparison.matched = placement.is_matched(samples, id, judged);
+        comparison.processes = placement.processes(samples, id, judged);
         comparison.own_link = placement.own_link(place);
         if header.origin == Origin::Race {
             let effects = (place, effects);
@@ -304,7 +306,7 @@ fn answer(raced: &Raced<'_>, options: Options, recorded: Option<Recorded<'_>>) -
             final_decision.budget_spent,
         ));
         warnings.extend(warm_up::doubt(benchmark, samples, id, margin));
-        warnings.extend(placement.doubts(&comparison));
+        warnings.extend(placement.doubts(&comparison, id));
         warnings.extend(warnings::about_the_counters(header));
         warnings::keep_those_about_counts(&mut warnings, header);
         comparison.warnings = warnings;

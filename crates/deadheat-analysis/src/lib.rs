@@ -48,6 +48,7 @@ mod figures {
 mod figures;
 mod hosts;
 mod looks;
+mod observed;
 mod placement;
 #[cfg(feature = "figures")]
 mod plots;

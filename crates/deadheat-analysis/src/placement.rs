@@ -2,8 +2,8 @@
 //! what else its blocks vary by.
 
 use deadheat_model::{
-    Benchmark, Comparison, ContenderId, Estimate, LogRatio, Origin, Placed, Placing, Run, Samples,
-    Scope, Spreads, Warning,
+    Benchmark, Comparison, Contender, ContenderId, Estimate, LogRatio, ObservedProcess, Origin,
+    Placed, Placing, Run, Samples, Scope, Spreads, Warning,
 };
 use deadheat_stats::dist::f_upper_tail;
 use deadheat_stats::{
@@ -12,6 +12,7 @@ use deadheat_stats::{
 
 use crate::decision::BenchmarkState;
 use crate::effects::{EffectEstimate, Effects, estimate};
+use crate::observed::{Observations, differences, why_not_on_links};
 use crate::raced::Raced;
 
 /// Fewer replicates of the own link than this have no interval.
@@ -23,6 +24,8 @@ pub(crate) struct Placement<'a> {
     /// In the order of replicates. A run that was taken up again may have placed one twice.
     placed: Vec<&'a Placed>,
     own_link: Option<OwnLinkRaced<'a>>,
+    observations: Observations<'a>,
+    benchmark: &'a Benchmark,
     /// True where no linker places the code that is raced.
     is_unlinked: bool,
 }
@@ -43,29 +46,59 @@ impl<'a> Placement<'a> {
         let here = run.placed.iter().filter(|one| one.benchmark == index);
         let mut placed: Vec<&Placed> = here.collect();
         placed.sort_by_key(|one| one.replicate);
+        let benchmark = &run.header.plan.benchmarks[index];
         Self {
             run,
             placed,
+            observations: Observations::of(run, index),
+            benchmark,
             own_link: OwnLinkRaced::beside(raced),
-            is_unlinked: {
-                let benchmark = &run.header.plan.benchmarks[index];
-                benchmark.is_compiled_in_each_process() || benchmark.is_interpreted()
-            },
+            is_unlinked: benchmark.is_compiled_in_each_process() || benchmark.is_interpreted(),
         }
     }
 
-    /// The scope of a verdict on the first `replicates` replicates speaks of: of the source when
-    /// the placement of both sides was drawn for each of them.
+    /// The scope of a verdict on the first `replicates` replicates: the source if the placement of
+    /// both sides was drawn for each of them, and their processes were seen to execute the links.
     pub(crate) fn scope(
         &self,
         samples: &Samples,
         candidate: ContenderId,
         replicates: usize,
     ) -> Scope {
-        if self.always(Placed::is_drawn, samples, candidate, replicates) {
+        let mut judged = in_order(samples).take(replicates);
+        let are_on_links = judged.all(|replicate| {
+            [ContenderId::BASELINE, candidate]
+                .iter()
+                .all(|id| self.observations.ran_as_started(*id, replicate))
+        });
+        if are_on_links && self.is_drawn(samples, candidate, replicates) {
             Scope::Source
         } else {
             Scope::Binary
+        }
+    }
+
+    /// Returns true if processes of both sides were started from neutral links in each of the first
+    /// `replicates`.
+    fn is_drawn(&self, samples: &Samples, candidate: ContenderId, replicates: usize) -> bool {
+        self.always(Placed::is_drawn, samples, candidate, replicates)
+    }
+
+    /// What was observed of the processes of both sides in the first `replicates`; empty where
+    /// nothing was.
+    pub(crate) fn processes(
+        &self,
+        samples: &Samples,
+        candidate: ContenderId,
+        replicates: usize,
+    ) -> Vec<ObservedProcess> {
+        let of = |id| {
+            let judged = in_order(samples).take(replicates);
+            self.observations.common(id, judged)
+        };
+        match (of(ContenderId::BASELINE), of(candidate)) {
+            (Some(baseline), Some(candidate)) => vec![baseline, candidate],
+            _ => Vec::new(),
         }
     }
 
@@ -124,12 +157,20 @@ impl<'a> Placement<'a> {
     }
 
     /// Warnings about the placement behind a comparison.
-    pub(crate) fn doubts(&self, comparison: &Comparison) -> Vec<Warning> {
+    pub(crate) fn doubts(&self, comparison: &Comparison, candidate: ContenderId) -> Vec<Warning> {
         let mut warnings = Vec::new();
+        let sides = [ContenderId::BASELINE, candidate];
+        let sides = sides.map(|id| &self.benchmark.contenders[id.index()]);
+        let differences = differences(sides, &comparison.processes);
+        if !differences.is_empty() {
+            warnings.push(Warning::ProcessesDiffer { differences });
+        }
         match comparison.scope {
             Scope::Binary if self.is_unlinked => {}
             Scope::Binary => warnings.push(Warning::PlacementFixed {
-                reason: self.why_fixed(),
+                reason: self
+                    .why_fixed()
+                    .or_else(|| self.why_unobserved(sides, &comparison.processes)),
             }),
             Scope::Source => {
                 warnings.extend(apart(comparison, comparison.margin));
@@ -171,6 +212,19 @@ impl<'a> Placement<'a> {
         let mut refused = self.placed.iter().flat_map(|one| &one.refused);
         let reason = reason.or_else(|| refused.next_back().map(|link| link.reason.clone()));
         (asked && !comparison.matched).then_some(Warning::BuildsUnmatched { reason })
+    }
+
+    /// Returns the reason why neutral links were started and cannot be claimed.
+    fn why_unobserved(
+        &self,
+        sides: [&Contender; 2],
+        processes: &[ObservedProcess],
+    ) -> Option<String> {
+        if !self.is_drawn_at_all() {
+            return None;
+        }
+        let mut sides = sides.iter().enumerate();
+        sides.find_map(|(place, side)| why_not_on_links(&side.name, processes.get(place)))
     }
 
     /// Returns the reason why placement was not drawn although somebody asked for it. What happened

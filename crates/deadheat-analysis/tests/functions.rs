@@ -319,6 +319,7 @@ fn of_others() -> [(Workload, Processes); 2] {
         warm_up: 0,
         repetitions: 25,
         threads: 1,
+        fixes_addresses: false,
     };
     [
         (

@@ -142,6 +142,7 @@ impl Race {
         run.placed = places
             .map(|replicate| placed(replicate, self.candidates))
             .collect();
+        run.observed = runs::seen_as_started(self.candidates + 1);
         run
     }
 }

@@ -93,7 +93,6 @@ pub fn is_executable(path: &Path) -> bool {
 
 /// The paths `execvp` would try for a program, existing ones first. A setup
 /// hook may build the program, so one that does not exist yet is kept.
-#[cfg(feature = "commands")]
 pub(crate) fn program_paths(program: &Path) -> Vec<PathBuf> {
     if program.as_os_str().as_encoded_bytes().contains(&b'/') {
         return vec![program.to_owned()];

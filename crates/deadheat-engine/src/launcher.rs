@@ -16,10 +16,13 @@
 mod child;
 pub(crate) mod image;
 mod serve;
+mod trace;
 pub(crate) mod wire;
 
 pub use image::ImageError;
 
+use std::fs::File;
+use std::io::{Read, Seek};
 use std::os::fd::{AsFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -36,12 +39,14 @@ use nix::unistd::{ForkResult, Pid, fork, pipe2};
 
 use crate::counters::Counters;
 use crate::interrupt::Interrupts;
+use crate::observed::Sighting;
 use child::Spawner;
 use image::{EnvironmentImage, Image};
 use serve::Server;
+use trace::sighting_in;
 use wire::{
-    Head, Launch, MAX_LAUNCHES, MAX_REQUEST_BYTES, MEASURED_BYTES, Measured, encode_request,
-    encode_variant, read_exact, write_all,
+    Head, Launch, MAX_LAUNCHES, MAX_REQUEST_BYTES, MEASURED_BYTES, Manner, Measured,
+    encode_request, encode_variant, read_exact, write_all,
 };
 
 /// The silence after which a launcher is told to go on.
@@ -94,6 +99,7 @@ pub(crate) struct Launcher {
     replies: OwnedFd,
     captures: Vec<OwnedFd>,
     hook_errors: OwnedFd,
+    sightings: OwnedFd,
     counters: Result<(), String>,
     bytes: Vec<u8>,
     measured: Vec<Measured>,
@@ -116,6 +122,7 @@ impl Launcher {
             .map(|_| memory("deadheat-output"))
             .collect::<Result<_, _>>()?;
         let hook_errors = memory("deadheat-hook")?;
+        let sightings = memory("deadheat-trace")?;
         let duplicate = |fd: &OwnedFd| {
             fd.try_clone().map_err(|error| LauncherError::Start {
                 step: "dup",
@@ -133,6 +140,9 @@ impl Launcher {
             captures: captures.iter().map(duplicate).collect::<Result<_, _>>()?,
             hook_errors: duplicate(&hook_errors)?,
             want_counters: options.want_counters,
+            sightings: duplicate(&sightings)?,
+            traced: false,
+            record: Vec::new(),
         };
         // SAFETY: the child runs `serve`, which opens counters and then makes
         // only system calls on memory it owns, and leaves through `_exit`: no
@@ -153,6 +163,7 @@ impl Launcher {
             replies: reply_reader,
             captures,
             hook_errors,
+            sightings,
             counters: Ok(()),
             bytes: vec![0; MAX_LAUNCHES * MEASURED_BYTES],
             measured: Vec::with_capacity(MAX_LAUNCHES),
@@ -184,11 +195,16 @@ impl Launcher {
         &self.hook_errors
     }
 
-    /// Starts another file for an image from now on, under the same name, or
-    /// its own program again. The launcher hears of it before the next launch.
-    pub(crate) fn vary(&self, image: u16, file: Option<&Path>) -> Result<(), LauncherError> {
+    /// Starts an image in this manner from now on: another file, or its own program again. The
+    /// launcher hears of it before the next launch.
+    pub(crate) fn vary(
+        &self,
+        image: u16,
+        manner: Manner,
+        file: Option<&Path>,
+    ) -> Result<(), LauncherError> {
         let path = file.map_or(&[][..], |file| file.as_os_str().as_bytes());
-        let message = encode_variant(image, path).ok_or(LauncherError::Gone)?;
+        let message = encode_variant(image, manner, path).ok_or(LauncherError::Gone)?;
         self.send(&message)
     }
 
@@ -199,8 +215,44 @@ impl Launcher {
         launches: &[Launch],
         interrupts: &Interrupts,
     ) -> Result<&[Measured], LauncherError> {
+        self.request(Head::Run(launches.len()), launches, interrupts)
+    }
+
+    /// The same, and traces each launch, so that its times mean nothing. Returns the file that each
+    /// executed last, too; `None` where that could not be found out.
+    pub(crate) fn trace(
+        &mut self,
+        launches: &[Launch],
+        interrupts: &Interrupts,
+    ) -> Result<(Vec<Measured>, Vec<Option<Sighting>>), LauncherError> {
+        let head = Head::Trace(launches.len());
+        let measured = self.request(head, launches, interrupts)?.to_vec();
+        let mut text = Vec::new();
+        let file = self.sightings.try_clone().map(File::from);
+        let read = file.and_then(|mut file| {
+            file.rewind()?;
+            file.read_to_end(&mut text)
+        });
+        read.map_err(|_| LauncherError::Gone)?;
+        let mut records = &text[..];
+        let mut next = || {
+            let (length, rest) = records.split_first_chunk()?;
+            let (record, rest) = rest.split_at_checked(u32::from_ne_bytes(*length) as usize)?;
+            records = rest;
+            sighting_in(record)
+        };
+        let seen = launches.iter().map(|_| next()).collect();
+        Ok((measured, seen))
+    }
+
+    fn request(
+        &mut self,
+        head: Head,
+        launches: &[Launch],
+        interrupts: &Interrupts,
+    ) -> Result<&[Measured], LauncherError> {
         let mut buffer = [0; MAX_REQUEST_BYTES];
-        let length = encode_request(launches, &mut buffer);
+        let length = encode_request(head, launches, &mut buffer);
         self.send(&buffer[..length])?;
         self.await_reply(interrupts)?;
         let bytes = &mut self.bytes[..launches.len() * MEASURED_BYTES];

@@ -19,6 +19,7 @@ mod launch_folder;
 mod launcher;
 mod machine;
 mod memory_layout;
+mod observed;
 mod order;
 mod placement;
 #[cfg(feature = "commands")]

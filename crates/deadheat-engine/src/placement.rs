@@ -45,7 +45,29 @@ pub(crate) trait StartsFrom {
         block: &Block,
         contender: usize,
         link: &Variant,
-    ) -> Result<Option<String>, EngineError>;
+    ) -> Result<Option<Flaw>, EngineError>;
+}
+
+/// What keeps a contender from being raced on a neutral link.
+#[cfg(feature = "commands")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Flaw {
+    /// This link fails; another may not.
+    OfLink(String),
+    /// The program does not stay on any link.
+    OfProgram(String),
+}
+
+#[cfg(feature = "commands")]
+impl Flaw {
+    /// A contender that executes another file than the link it was started from.
+    pub(crate) fn leaves_link(contender: &str, file: &Path) -> Self {
+        Self::OfProgram(format!(
+            "'{contender}' starts itself again: a process that was started from a neutral link went \
+             on in '{}'",
+            file.display()
+        ))
+    }
 }
 
 /// An executable among those that have neutral links.
@@ -244,11 +266,19 @@ impl Placements {
                 if tried[contender].as_ref() == Some(link) {
                     continue;
                 }
-                if let Some(reason) = contenders.flaw(first, contender, link)? {
-                    self.refuse(benchmark, contender, replicate, reason);
-                    continue 'again;
+                match contenders.flaw(first, contender, link)? {
+                    None => tried[contender] = Some(link.clone()),
+                    Some(Flaw::OfLink(reason)) => {
+                        self.refuse(benchmark, contender, replicate, reason);
+                        continue 'again;
+                    }
+                    Some(Flaw::OfProgram(reason)) => {
+                        if let Some((placer, _)) = self.placer(benchmark, contender) {
+                            placer.fall_back(replicate, reason);
+                        }
+                        continue 'again;
+                    }
                 }
-                tried[contender] = Some(link.clone());
             }
             let links: Vec<Option<&Variant>> = links.iter().map(Option::as_ref).collect();
             return Ok(self.placed(benchmark, replicate, &links, |_, reason| reason.to_owned()));

@@ -7,9 +7,15 @@
 #![allow(unsafe_code)]
 
 use std::cell::Cell;
+#[cfg(feature = "commands")]
+use std::os::fd::AsRawFd;
 
 use deadheat_model::Flags;
+#[cfg(feature = "commands")]
+use nix::unistd::Pid;
 
+#[cfg(feature = "commands")]
+use crate::subprocess::open_file_of;
 use crate::usage::read_ns;
 
 /// The reason why the time a contender waited for a core must count.
@@ -271,30 +277,8 @@ pub(crate) fn has_children() -> bool {
 /// first thread.
 #[cfg(feature = "commands")]
 pub(crate) fn ended_process(pid: libc::pid_t) -> Option<Schedstat> {
-    let mut path = *b"/proc/0000000000/schedstat\0";
-    // "/proc/0000000123" is no process, so the digits are moved to the front.
-    let mut digits = [0; 10];
-    let mut count = 0;
-    let mut rest = u32::try_from(pid).ok()?;
-    while rest > 0 || count == 0 {
-        digits[count] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        count += 1;
-    }
-    let end = b"/schedstat\0";
-    for (place, digit) in digits[..count].iter().rev().enumerate() {
-        path[6 + place] = *digit;
-    }
-    path[6 + count..6 + count + end.len()].copy_from_slice(end);
-    // SAFETY: a path that ends in a zero.
-    let descriptor = unsafe { libc::open(path.as_ptr().cast(), libc::O_RDONLY | libc::O_CLOEXEC) };
-    if descriptor < 0 {
-        return None;
-    }
-    let read = Schedstat::read(descriptor);
-    // SAFETY: opened above, and nobody else's.
-    unsafe { libc::close(descriptor) };
-    read
+    let file = open_file_of(Pid::from_raw(pid), c"/schedstat")?;
+    Schedstat::read(file.as_raw_fd())
 }
 
 /// The time that the launcher waits for a core when a command has ended and it

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use deadheat_model::{
-    BenchmarkFailure, Block, BlockRecord, Decision, EndReason, Metric, Placed, Plan, RecordSink,
-    Run, RunEnd, Slot, Standing, StoppingRule,
+    BenchmarkFailure, Block, BlockRecord, Decision, EndReason, Metric, Observed, Placed, Plan,
+    RecordSink, Run, RunEnd, Slot, Standing, StoppingRule,
 };
 
 use crate::clock::Clock;
@@ -33,6 +33,11 @@ pub trait Contenders {
     /// replicate whose placement was drawn. Asked after its first block.
     fn placed(&mut self) -> Option<Placed> {
         None
+    }
+    /// What the kernel showed of the processes of the block that was run last, where that differs from
+    /// what was told before. Asked after every block.
+    fn observed(&mut self) -> Vec<Observed> {
+        Vec::new()
     }
     /// Processes launched since this was last asked.
     fn launched(&mut self) -> u64 {
@@ -287,6 +292,10 @@ impl Session<'_> {
                 if let Some(placed) = self.contenders.placed() {
                     self.sink.placed(&placed)?;
                     run.placed.push(placed);
+                }
+                for observed in self.contenders.observed() {
+                    self.sink.observed(&observed)?;
+                    run.observed.push(observed);
                 }
                 self.sink.block(&record)?;
                 previous = block.slots.last().map(|slot| slot.contender);

@@ -8,7 +8,9 @@ mod procfs;
 mod stderr_tail;
 
 pub(crate) use group::ProcessGroup;
-pub(crate) use procfs::{BatonPipes, cpu_ns, is_stopped, resident_bytes, threads};
+pub(crate) use procfs::{
+    BatonPipes, children_of, cpu_ns, is_stopped, open_file_of, resident_bytes, threads,
+};
 pub(crate) use stderr_tail::StderrTail;
 #[cfg(feature = "commands")]
 pub(crate) use stderr_tail::in_one_line;
@@ -26,6 +28,7 @@ use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
 
 use crate::interrupt::{Interrupted, Interrupts, signal_name};
+use crate::observed::Watch;
 
 /// More than any honest answer has.
 const MOST_OUTPUT: usize = 4 << 20;
@@ -99,11 +102,23 @@ pub(crate) enum Answer {
 /// reads all it says. It may be silent for as long as `patience`, forever when
 /// `None`. When this returns it is gone, with all it started.
 pub(crate) fn run_captured(
+    command: Command,
+    answer: Answer,
+    cores: Option<&CpuSet>,
+    patience: Option<Duration>,
+    interrupts: &Interrupts,
+) -> Result<Captured, Interrupted> {
+    run_watched(command, answer, cores, patience, interrupts, None)
+}
+
+/// The same, and looks at the process meanwhile.
+pub(crate) fn run_watched(
     mut command: Command,
     answer: Answer,
     cores: Option<&CpuSet>,
     patience: Option<Duration>,
     interrupts: &Interrupts,
+    mut watch: Option<&mut Watch>,
 ) -> Result<Captured, Interrupted> {
     type Streams = (Option<PipeReader>, Option<PipeWriter>, bool, Option<Stdio>);
     let (answers, there, shown, file): Streams = match answer {
@@ -137,10 +152,14 @@ pub(crate) fn run_captured(
     };
     // What only the process holds ends with it.
     drop(there);
+    if let Some(watch) = &mut watch {
+        watch.begin(process.pid());
+    }
     let printed = process.child.stdout.take().map(OwnedFd::from);
     let mut running = Running {
         answers: answers.or(printed.map(PipeReader::from)),
         process,
+        watch,
         shown,
         output: Vec::new(),
         errors: Vec::new(),
@@ -189,8 +208,9 @@ fn start(
 }
 
 /// A process whose output is read.
-struct Running {
+struct Running<'w> {
     process: ProcessGroup,
+    watch: Option<&'w mut Watch>,
     /// Where the answer comes from, until that ends.
     answers: Option<PipeReader>,
     /// True if what it says on standard error is shown.
@@ -199,7 +219,7 @@ struct Running {
     errors: Vec<u8>,
 }
 
-impl Running {
+impl Running<'_> {
     /// Reads all it says; what went wrong, if anything did.
     fn listen(
         &mut self,
@@ -215,9 +235,15 @@ impl Running {
             if let (Some(patience), Some(Duration::ZERO)) = (patience, left) {
                 return Ok(Some(Ending::Silent(patience)));
             }
-            let pause = [left, self.process.pause()].into_iter().flatten().min();
+            let look = self.watch.as_ref().map(|watch| watch.pause());
+            let pauses = [left, look, self.process.pause()];
+            let pause = pauses.into_iter().flatten().min();
             let before = self.output.len();
-            if self.read(pause, interrupts) {
+            let has_spoken = self.read(pause, interrupts);
+            if let Some(watch) = &mut self.watch {
+                watch.look(has_spoken);
+            }
+            if has_spoken {
                 if self.output.len() > MOST_OUTPUT {
                     return Ok(Some(Ending::Endless));
                 }
@@ -225,6 +251,9 @@ impl Running {
                     since = Instant::now();
                 }
             } else if let Some(status) = self.process.ended() {
+                if let Some(watch) = &mut self.watch {
+                    watch.end();
+                }
                 // What it left running may hold its pipes open and go on.
                 self.process.kill();
                 let at_once = Some(Duration::ZERO);
@@ -248,6 +277,7 @@ impl Running {
             shown,
             output,
             errors,
+            watch: _,
         } = self;
         let mut fds = Vec::with_capacity(3);
         let watch = |fd| PollFd::new(fd, PollFlags::POLLIN);

@@ -36,6 +36,7 @@ use nix::unistd::Pid;
 use crate::executable::PLACEMENTS_VARIABLE;
 use crate::function_failure::{FunctionError, not_started};
 use crate::memory_layout::{PathPadding, at_fixed_addresses};
+use crate::observed::PADDING_VARIABLE;
 use crate::subprocess::{BatonPipes, ProcessGroup, StderrTail, is_stopped};
 use pipes::{BATON_VARIABLE, Trace, VARIABLE, set_nonblocking};
 
@@ -130,7 +131,7 @@ impl WorkerProcess {
             .env(VARIABLE, numbers(&inherited))
             .env_remove(BATON_VARIABLE)
             .env_remove(PLACEMENTS_VARIABLE)
-            .env("DEADHEAT_PADDING", "x".repeat(start.padding))
+            .env(PADDING_VARIABLE, "x".repeat(start.padding))
             .stdout(output.unwrap_or_else(stderr))
             .stderr(errors);
         if let Some(seed) = start.hash_seed {

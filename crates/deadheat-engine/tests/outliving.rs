@@ -10,8 +10,8 @@ use deadheat_engine::{
 };
 use deadheat_model::{
     Benchmark, BenchmarkFailure, Block, BlockRecord, Decision, EndReason, Flags, Harness,
-    HarnessCalls, Metric, Placed, Program, RecordSink, RepetitionLength, Run, RunEnd, Sample,
-    Samples, SinkError, Slot, Standing, StoppingRule, Workload,
+    HarnessCalls, Metric, Observed, Placed, Program, RecordSink, RepetitionLength, Run, RunEnd,
+    Sample, Samples, SinkError, Slot, Standing, StoppingRule, Workload,
 };
 use deadheat_testing::runs::{contenders, function};
 
@@ -92,6 +92,10 @@ impl RecordSink for Failures {
     }
 
     fn placed(&mut self, _placed: &Placed) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn observed(&mut self, _observed: &Observed) -> Result<(), SinkError> {
         Ok(())
     }
 
@@ -252,6 +256,7 @@ fn a_replicate_whose_samples_are_all_taken_is_recorded_whole() {
         warm_up: 0,
         repetitions: 2,
         threads: 1,
+        fixes_addresses: false,
     }));
     let blocks = |workload: Option<&Workload>, budget, stop: Option<()>| {
         let mut run = run();

@@ -27,8 +27,8 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use deadheat_model::{
-    BenchmarkFailure, BlockRecord, Json, Metric, Placed, RecordSink, RunEnd, RunHeader, Samples,
-    SinkError,
+    BenchmarkFailure, BlockRecord, Json, Metric, Observed, Placed, RecordSink, RunEnd, RunHeader,
+    Samples, SinkError,
 };
 
 #[cfg(feature = "read")]
@@ -190,6 +190,18 @@ impl RecordSink for RunFileWriter {
         } else {
             Err(invalid(
                 "a placement names a benchmark or contenders that the plan does not have",
+            ))
+        };
+        kept.map_err(|source| self.sink_error(source))
+    }
+
+    fn observed(&mut self, observed: &Observed) -> Result<(), SinkError> {
+        let racing = self.racing.get(observed.benchmark).copied();
+        let kept = if racing.is_some_and(|racing| observed.contender < racing) {
+            self.append_json(&Json::tagged("observed", observed.to_json()))
+        } else {
+            Err(invalid(
+                "an observation names a benchmark or a contender that the plan does not have",
             ))
         };
         kept.map_err(|source| self.sink_error(source))

@@ -107,6 +107,7 @@ fn slower(benchmark: &str, candidate: &str) -> Comparison {
         p_sign_flip: None,
         minimum_detectable_effect: None,
         matched: false,
+        processes: Vec::new(),
         own_link: None,
         control: None,
         hosts: None,

@@ -5,6 +5,7 @@ use crate::calibration::CalibrationNote;
 use crate::estimate::{BlockDiagnostics, Control, Estimate, Interval, LogRatio, Scope, Verdict};
 use crate::figures::Figures;
 use crate::metric::Metric;
+use crate::observed::ObservedProcess;
 use crate::plots::Plots;
 use crate::race_settings::Design;
 use crate::results::ResultSide;
@@ -90,6 +91,9 @@ pub struct Comparison {
     /// True if the two are builds that were matched in every replicate: what they share lay at the
     /// same places in both.
     pub matched: bool,
+    /// What was observed of the processes of the baseline and of the candidate, as far as it held
+    /// in every replicate judged; empty where nothing was observed.
+    pub processes: Vec<ObservedProcess>,
     /// The effect judged; `None` when none could be formed.
     pub estimate: Option<Estimate>,
     /// The p-value, paid for every look, every candidate and the suite.

@@ -56,6 +56,7 @@ mod figures;
 mod history;
 mod json;
 mod metric;
+mod observed;
 mod plan;
 mod plots;
 #[cfg(feature = "profiles")]
@@ -104,6 +105,7 @@ pub use metric::{
     Better, FIXED_COLUMNS, ForeignMetric, Metric, TextCells, Unit, column_name, metric_of_column,
     text_of_cell,
 };
+pub use observed::{AddressSpace, Observed, ObservedImage, ObservedProcess, ProcessDifference};
 pub use plan::{Plan, PlanError};
 pub use plots::{
     BoxPlot, DensityCurve, Difference, DifferenceSeries, Distribution, LookEstimate, PairCloud,

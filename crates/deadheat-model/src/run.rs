@@ -2,6 +2,7 @@
 
 use crate::calibration::{CalibrationNote, Machine};
 use crate::metric::Metric;
+use crate::observed::Observed;
 use crate::plan::Plan;
 use crate::results::ResultSide;
 use crate::samples::Samples;
@@ -123,6 +124,8 @@ pub struct Run {
     pub sides: Vec<ResultSide>,
     /// Where the code lay in each replicate, where that was drawn.
     pub placed: Vec<Placed>,
+    /// What was observed of the processes, in the order it was recorded.
+    pub observed: Vec<Observed>,
     /// Benchmarks that failed, in the order it happened.
     pub failures: Vec<BenchmarkFailure>,
     /// When the run was taken up again after it had stopped: the blocks each benchmark had when
@@ -148,6 +151,7 @@ impl Run {
             benchmarks,
             sides: Vec::new(),
             placed: Vec::new(),
+            observed: Vec::new(),
             failures: Vec::new(),
             resumed_at: None,
             end: None,

@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use crate::analysis::Standing;
 use crate::estimate::MeasuredEffect;
+use crate::observed::Observed;
 use crate::run::{BenchmarkFailure, Placed, RunEnd};
 use crate::samples::{BlockRecord, Samples};
 
@@ -39,6 +40,8 @@ pub trait RecordSink {
     fn block(&mut self, block: &BlockRecord) -> Result<(), SinkError>;
     /// Notes where the code lies in a replicate, before its first block.
     fn placed(&mut self, placed: &Placed) -> Result<(), SinkError>;
+    /// Notes what was observed of the processes of a contender, before the first block of theirs.
+    fn observed(&mut self, observed: &Observed) -> Result<(), SinkError>;
     /// Notes that a benchmark cannot be raced any further.
     fn failed(&mut self, failure: &BenchmarkFailure) -> Result<(), SinkError>;
     /// Notes how the run ended.
@@ -55,6 +58,10 @@ impl RecordSink for Unrecorded {
     }
 
     fn placed(&mut self, _placed: &Placed) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn observed(&mut self, _observed: &Observed) -> Result<(), SinkError> {
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! Typed doubts attached to a result. What they say to people is worded in the report.
 
 use crate::estimate::Verdict;
+use crate::observed::ProcessDifference;
 
 /// The unit that counts as one independent observation of a side where nothing is paired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,6 +102,11 @@ named! {
             /// Why, when neutral links had been asked for.
             reason: Option<String>,
         } = "placement-fixed",
+        /// The processes of the two sides differ in what nothing asked for.
+        ProcessesDiffer {
+            /// The differences.
+            differences: Vec<ProcessDifference>,
+        } = "processes-differ",
         /// Some neutral links could not be raced, and others took their place.
         LinksRefused {
             /// The seeds they were shuffled by.

@@ -160,6 +160,9 @@ pub struct HarnessCalls {
     pub repetitions: u32,
     /// Threads that the benchmark runs on.
     pub threads: u32,
+    /// True if the program starts itself again at fixed addresses, as Google Benchmark does from
+    /// 1.9.3 on. Then all sides are started at fixed addresses, and none does.
+    pub fixes_addresses: bool,
 }
 
 /// The length of a repetition in a launch.

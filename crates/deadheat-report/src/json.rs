@@ -7,11 +7,11 @@
 use std::thread;
 
 use deadheat_model::{
-    AcrossHosts, Analysis, Better, BlockDiagnostics, CalibrationNote, Comparison, Confirmation,
-    Control, Disturbance, EndReason, Ending, Estimate, FailedBenchmark, GateHit, HostKind, HostRow,
-    Idle, IdleIgnore, Interval, Json, LeftOut, LeftOutReason, Limits, LogRatio, MetricComparison,
-    Object, Overall, Population, ResultSide, ResultSource, Side, Spreads, SuiteLevel, Throughput,
-    Unproven, WaitingShare, Warning,
+    AcrossHosts, AddressSpace, Analysis, Better, BlockDiagnostics, CalibrationNote, Comparison,
+    Confirmation, Control, Disturbance, EndReason, Ending, Estimate, FailedBenchmark, GateHit,
+    HostKind, HostRow, Idle, IdleIgnore, Interval, Json, LeftOut, LeftOutReason, Limits, LogRatio,
+    MetricComparison, Object, ObservedImage, ObservedProcess, Overall, Population, ResultSide,
+    ResultSource, Side, Spreads, SuiteLevel, Throughput, Unproven, WaitingShare, Warning,
 };
 
 use crate::cells::Rates;
@@ -178,6 +178,7 @@ fn comparison(comparison: &Comparison, source: Source) -> Object {
         .with("provisional", comparison.provisional)
         .with("scope", comparison.scope.name())
         .with_some("matched", comparison.matched.then_some(true))
+        .with_some("processes", processes(&comparison.processes))
         .with("change", estimate.map(change))
         .with("ci", interval.map(ends))
         .with("coverage", interval.map(|_| comparison.coverage()))
@@ -282,6 +283,32 @@ fn throughput(throughput: Throughput) -> Json {
         Throughput::Bytes(bytes) => Json::tagged("bytes", bytes),
         Throughput::Items(items) => Json::tagged("items", items),
     }
+}
+
+/// What was observed of the processes of both sides; `None` where nothing was.
+fn processes(processes: &[ObservedProcess]) -> Option<Json> {
+    let process = |process: &ObservedProcess| {
+        let image = match &process.image {
+            ObservedImage::AsStarted => Some("as-started"),
+            ObservedImage::Other(path) => Some(&**path),
+            ObservedImage::Unseen => None,
+        };
+        let addresses = process.addresses.map(|addresses| match addresses {
+            AddressSpace::Random => "random",
+            AddressSpace::Fixed => "fixed",
+        });
+        Object::new()
+            .with("image", image)
+            .with("addresses", addresses)
+            .with("keeps_cores", process.keeps_cores)
+            .with("padded", process.is_padded)
+            .with_some(
+                "variables",
+                (!process.variables.is_empty())
+                    .then(|| process.variables.iter().map(Json::from).collect::<Json>()),
+            )
+    };
+    some(processes, process)
 }
 
 fn side(side: &Side) -> Object {

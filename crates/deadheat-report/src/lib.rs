@@ -69,6 +69,7 @@ mod page;
 mod pictures;
 mod placement;
 mod plot;
+mod processes;
 mod progress;
 mod run;
 pub mod sentences;

@@ -6,6 +6,7 @@ use crate::document::{Note, Severity};
 use crate::glyphs::Glyphs;
 use crate::names::{enumerated, first_of, shown, texts};
 use crate::placement;
+use crate::processes;
 use crate::sentences::{self, Source, observations};
 use crate::units::{Precision, counted, quantity, share, two_digits};
 
@@ -372,6 +373,12 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
              is taken out. On a busy machine compare --metric cpu.",
             share(*part)
         ),
+        Warning::ProcessesDiffer { differences } => {
+            let sentences = differences
+                .iter()
+                .map(|one| processes::difference(one, glyphs));
+            sentences.collect::<Vec<_>>().join(" ")
+        }
         Warning::LinksRefused { seeds, reason } => placement::refused(seeds, reason, glyphs),
         Warning::BuildsUnmatched { reason } => placement::unmatched(reason.as_deref(), glyphs),
         Warning::OwnLinkApart { apart } => placement::apart(*apart, glyphs),

@@ -2,9 +2,9 @@
 //! and the random numbers of those that are simulated.
 
 use deadheat_model::{
-    Benchmark, CommandLine, Contender, ContenderId, Design, EndReason, Environment, ExitPolicy,
-    Flags, FunctionCalls, Hooks, Input, Looks, Metric, Origin, Output, Plan, RunEnd, RunHeader,
-    Sample, Workload,
+    AddressSpace, Benchmark, CommandLine, Contender, ContenderId, Design, EndReason, Environment,
+    ExitPolicy, Flags, FunctionCalls, Hooks, Input, Looks, Metric, Observed, ObservedImage,
+    ObservedProcess, Origin, Output, Plan, RunEnd, RunHeader, Sample, Workload,
 };
 
 /// One look after so many replicates, which spends all of an α of 5 %.
@@ -125,4 +125,22 @@ impl Stream {
         let radius = (-2.0 * self.uniform().ln()).sqrt();
         radius * (std::f64::consts::TAU * self.uniform()).cos()
     }
+}
+
+/// Observations of so many contenders of the first benchmark: from the first replicate on, their
+/// processes execute the files that they were started from.
+pub fn seen_as_started(contenders: usize) -> Vec<Observed> {
+    let observed = |contender| Observed {
+        benchmark: 0,
+        contender,
+        replicate: 0,
+        process: ObservedProcess {
+            image: ObservedImage::AsStarted,
+            addresses: Some(AddressSpace::Random),
+            keeps_cores: Some(true),
+            is_padded: Some(true),
+            variables: Vec::new(),
+        },
+    };
+    (0..contenders).map(observed).collect()
 }

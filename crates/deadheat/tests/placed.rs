@@ -8,8 +8,8 @@ use deadheat::parts::engine::{
 };
 use deadheat::parts::format::{RunFileWriter, read_run};
 use deadheat::parts::model::{
-    Benchmark, Block, BlockRecord, Design, Environment, Metric, NeutralLink, NeutralLinks, OwnLink,
-    Placed, Placing, RefusedLink, Run, RunHeader, Scope, Slot, Workload,
+    Benchmark, Block, BlockRecord, Design, Environment, Metric, NeutralLink, NeutralLinks,
+    Observed, OwnLink, Placed, Placing, RefusedLink, Run, RunHeader, Scope, Slot, Workload,
 };
 use deadheat::parts::report::{Detail, TextOptions, to_json, to_text};
 use deadheat_testing::runs::{self, benchmark, contenders, design};
@@ -65,6 +65,13 @@ impl Contenders for PlacedContenders {
             },
             fallen_back: None,
         })
+    }
+
+    fn observed(&mut self) -> Vec<Observed> {
+        match self.block {
+            Some((0, 0)) => runs::seen_as_started(2),
+            _ => Vec::new(),
+        }
     }
 
     fn launched(&mut self) -> u64 {

@@ -11,6 +11,7 @@ use deadheat::parts::analysis::{Options, analyse, looks_taken, planned_looks};
 use deadheat::parts::engine::Noise;
 use deadheat::parts::model::{Analysis, NeutralLink, Placed, Placing, Scope, Verdict};
 
+use deadheat_testing::runs;
 use simulation::families::{
     BLOCKS, FAMILIES, HARD_LAYOUT, NOISY, QUIET, REPLICATES, RESTLESS, SLOW_PATH, commands,
     percent, processes,
@@ -260,6 +261,7 @@ fn a_placement_drawn_for_every_replicate_is_called_in_no_more_races_than_alpha()
                 let (mut run, binary) = race(&processes(0.0, noise), u64::from(*seed));
                 let replicates = run.benchmarks[0].blocks().len() as u32 / BLOCKS;
                 run.placed = (0..replicates).map(placed).collect();
+                run.observed = runs::seen_as_started(2);
                 let options = Options {
                     without_figures: true,
                     ..Options::default()

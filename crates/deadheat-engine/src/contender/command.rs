@@ -7,14 +7,17 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use deadheat_model::{
-    Block, BlockRecord, ContenderId, Flags, Metric, Pinning, Placed, Plan, Sample, Slot, Values,
-    Waiting, Workload,
+    AddressSpace, Block, BlockRecord, ContenderId, Flags, Metric, Observed, Pinning, Placed, Plan,
+    Sample, Slot, Values, Waiting, Workload,
 };
 
 use super::command_launch::{
     BenchmarkImages, Difference, Once, cause_of, compare, hook_end, launch, outline, tail,
 };
 use super::printed_value::ValueReader;
+use super::witness::{Noticed, Witness};
+use nix::unistd::Pid;
+
 use crate::affinity::AffinityGuard;
 use crate::command_failure::{CommandError, ContenderFailure};
 use crate::counters::Counters;
@@ -22,11 +25,12 @@ use crate::error::EngineError;
 use crate::executable::{Variant, find_executable};
 use crate::interrupt::Interrupts;
 use crate::launcher::image::MOST_OUTPUT;
-use crate::launcher::wire::{Launch, MAX_LAUNCHES, Measured, NO_IMAGE, Outcome};
+use crate::launcher::wire::{Launch, MAX_LAUNCHES, Manner, Measured, NO_IMAGE, Outcome};
 use crate::launcher::{Launcher, LauncherOptions};
 use crate::memory_layout::PageDraws;
+use crate::observed::{ProcessState, Started};
 use crate::order::{Moment, Schedule};
-use crate::placement::{Placements, StartsFrom};
+use crate::placement::{Flaw, Placements, StartsFrom};
 use crate::random::{Purpose, stream};
 use crate::run_delay::KeepWaiting;
 use crate::session::Contenders;
@@ -72,10 +76,25 @@ pub struct CommandContenders<'a> {
     values: PrintedValues,
     seed: u64,
     page_draws: PageDraws,
+    witness: Witness,
+    /// The benchmarks whose contenders were traced.
+    is_traced: Vec<usize>,
+    /// The benchmarks whose contenders are started at fixed addresses.
+    fixes_addresses: Vec<usize>,
+    /// Contenders whose neutral links are given their own paths as their names, by benchmark.
+    named_by_link: Vec<(usize, usize)>,
     /// The benchmark whose programs were drawn last, and where these lie.
     drawn_programs: Option<(usize, Vec<PathBuf>)>,
     /// Dropped after the launcher: where this thread ran before comes back.
     _settled: AffinityGuard,
+}
+
+/// A contender that was tried as it is placed now.
+struct Tried {
+    /// Where its output differs from that on the user's own link.
+    difference: Option<Difference>,
+    /// The file that it executed last, if that is not the link that was started.
+    left_for: Option<PathBuf>,
 }
 
 /// The numbers that the commands report of themselves.
@@ -211,6 +230,10 @@ impl<'a> CommandContenders<'a> {
             values,
             seed: plan.seed,
             page_draws: PageDraws::default(),
+            witness: Witness::default(),
+            is_traced: Vec::new(),
+            fixes_addresses: Vec::new(),
+            named_by_link: Vec::new(),
             drawn_programs: None,
             _settled: settled,
         })
@@ -351,9 +374,12 @@ impl<'a> CommandContenders<'a> {
     /// The files of the programs of a benchmark; none where they are one, which shares its pages with
     /// itself. Looked for once: in a long `PATH` that took 20 µs before every block.
     fn programs_to_draw(&self, benchmark: usize) -> Vec<PathBuf> {
-        let commands = self.benchmarks[benchmark].commands.iter();
+        let commands = self.benchmarks[benchmark].commands.iter().enumerate();
         let found: Option<Vec<PathBuf>> = commands
-            .map(|command| find_executable(command.program()?.to_str()?))
+            .map(|(contender, command)| {
+                let other = self.witness.other_file((benchmark, contender));
+                other.or_else(|| find_executable(command.program()?.to_str()?))
+            })
             .collect();
         let found = found.unwrap_or_default();
         if found.windows(2).all(|two| two[0] == two[1]) {
@@ -363,12 +389,18 @@ impl<'a> CommandContenders<'a> {
         }
     }
 
-    /// Launches these and forgets what they took.
+    /// Launches these and forgets what they took. The first of each contender are traced.
     pub(super) fn launch_for_nothing(
         &mut self,
         benchmark: usize,
         slots: &[Slot],
     ) -> Result<(), EngineError> {
+        if !self.counted && !self.is_traced.contains(&benchmark) {
+            self.is_traced.push(benchmark);
+            if self.trace_all(benchmark, slots)? {
+                return Ok(());
+            }
+        }
         for some in slots.chunks(MAX_LAUNCHES) {
             let images = &self.benchmarks[benchmark].contenders;
             self.launches.clear();
@@ -381,6 +413,59 @@ impl<'a> CommandContenders<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Traces a launch of each of these slots. A contender that starts itself again at fixed addresses
+    /// is started at fixed ones from now on, and so are the others of its benchmark. Returns false
+    /// if a launch fails: it may not bear being traced, and is launched once more without.
+    fn trace_all(&mut self, benchmark: usize, slots: &[Slot]) -> Result<bool, EngineError> {
+        let mut fixes_addresses = false;
+        for some in slots.chunks(MAX_LAUNCHES) {
+            let images = &self.benchmarks[benchmark].contenders;
+            let launches: Vec<Launch> = some.iter().map(|slot| launch(images, slot)).collect();
+            self.launched += some.len() as u64;
+            let (measured, seen) = self.launcher.trace(&launches, self.interrupts)?;
+            for ((slot, measured), seen) in some.iter().zip(&measured).zip(&seen) {
+                let command = &self.benchmarks[benchmark].commands[slot.contender.index()];
+                match measured.outcome {
+                    Outcome::Exited(code) if command.exit_policy.accepts(code) => {}
+                    Outcome::Cancelled => return Err(EngineError::Interrupted),
+                    _ => return Ok(false),
+                }
+                let program = command.program();
+                let noticed = Noticed {
+                    started: program.and_then(|program| Started::by(&program)),
+                    seen: seen.as_ref(),
+                    ..noticed(measured)
+                };
+                fixes_addresses |= ended_at(noticed.ended_as, AddressSpace::Fixed);
+                (self.witness).remember((benchmark, slot.contender.index()), noticed);
+            }
+        }
+        let is_random = ended_at(ProcessState::of(Pid::this()).as_ref(), AddressSpace::Random);
+        if fixes_addresses && is_random {
+            self.fix_addresses(benchmark)?;
+        }
+        Ok(true)
+    }
+
+    /// Starts all contenders of a benchmark at fixed addresses from now on.
+    fn fix_addresses(&mut self, benchmark: usize) -> Result<(), EngineError> {
+        self.fixes_addresses.push(benchmark);
+        let manner = self.manner(benchmark, false);
+        for images in &self.benchmarks[benchmark].contenders {
+            for image in [Some(images.command), images.own].into_iter().flatten() {
+                self.launcher.vary(image, manner, None)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn manner(&self, benchmark: usize, named_by_path: bool) -> Manner {
+        Manner {
+            fixed_addresses: self.fixes_addresses.contains(&benchmark),
+            named_by_path,
+        }
     }
 
     /// The warm-up of a benchmark is over.
@@ -432,13 +517,14 @@ impl<'a> CommandContenders<'a> {
         }
     }
 
-    /// Launches a contender as it is placed now; where outputs are compared,
+    /// Launches a contender as it is placed now, traced; where outputs are compared,
     /// after a launch on the user's own link, whose output it should repeat.
     fn try_once(
         &mut self,
         block: &Block,
         contender: usize,
-    ) -> Result<Option<Difference>, EngineError> {
+        link: Option<&Variant>,
+    ) -> Result<Tried, EngineError> {
         let slot = Slot {
             contender: ContenderId(contender as u8),
             padding: 0,
@@ -450,16 +536,53 @@ impl<'a> CommandContenders<'a> {
             .own
             .map(|image| Launch { image, ..placed });
         let launches: Vec<Launch> = own.into_iter().chain([placed]).collect();
-        self.launched += launches.len() as u64;
-        let reply = self.launcher.run(&launches, self.interrupts)?;
-        let measured = reply[launches.len() - 1];
-        self.exit_code(block.benchmark, slot.contender, moment, &measured)?;
-        if own.is_none() {
-            return Ok(None);
+        let of = (block.benchmark, contender);
+        let command = &self.benchmarks[block.benchmark].commands[contender];
+        let started = match link {
+            Some(link) => Started::by(&link.executable),
+            None => (command.program()).and_then(|program| Started::by(&program)),
+        };
+        let mut left_for = None;
+        let mut measured = None;
+        if !self.counted {
+            self.launched += launches.len() as u64;
+            let (reply, mut seen) = self.launcher.trace(&launches, self.interrupts)?;
+            let last = reply[launches.len() - 1];
+            let seen = seen.pop().flatten();
+            // One that fails may not bear being traced.
+            if matches!(last.outcome, Outcome::Exited(code) if command.exit_policy.accepts(code)) {
+                measured = Some(last);
+                left_for = seen
+                    .as_ref()
+                    .filter(|seen| link.is_some() && !started.is_some_and(|s| seen.executes(s)))
+                    .map(|seen| seen.path.clone());
+                let noticed = Noticed {
+                    started,
+                    seen: seen.as_ref(),
+                    ..noticed(&last)
+                };
+                self.witness.remember(of, noticed);
+            }
         }
-        self.difference(0, 1).map_err(|error| {
-            let cause = CommandError::NoOutput { path: None, error };
-            self.failure(block.benchmark, contender, moment, cause)
+        let measured = match measured {
+            Some(measured) => measured,
+            None => {
+                self.launched += launches.len() as u64;
+                let reply = self.launcher.run(&launches, self.interrupts)?;
+                reply[launches.len() - 1]
+            }
+        };
+        self.exit_code(block.benchmark, slot.contender, moment, &measured)?;
+        let difference = match own {
+            None => None,
+            Some(_) => self.difference(0, 1).map_err(|error| {
+                let cause = CommandError::NoOutput { path: None, error };
+                self.failure(block.benchmark, contender, moment, cause)
+            })?,
+        };
+        Ok(Tried {
+            difference,
+            left_for,
         })
     }
 
@@ -575,6 +698,8 @@ impl Contenders for CommandContenders<'_> {
                 Moment::of(block, Some(index)),
                 measured,
             )?;
+            let of = (block.benchmark, slot.contender.index());
+            self.witness.note(of, block.replicate, noticed(measured));
             let waiting = measured.keep_waiting.filter(|_| self.with_delay);
             record.samples.push(Sample {
                 contender: slot.contender,
@@ -615,6 +740,10 @@ impl Contenders for CommandContenders<'_> {
         self.placed.take()
     }
 
+    fn observed(&mut self) -> Vec<Observed> {
+        self.witness.take()
+    }
+
     fn launched(&mut self) -> u64 {
         std::mem::take(&mut self.launched)
     }
@@ -634,7 +763,9 @@ impl StartsFrom for CommandContenders<'_> {
     ) -> Result<(), EngineError> {
         let image = self.benchmarks[benchmark].contenders[contender].command;
         let file = link.map(|link| link.executable.as_path());
-        self.launcher.vary(image, file)?;
+        let named_by_link = self.named_by_link.contains(&(benchmark, contender));
+        let manner = self.manner(benchmark, named_by_link);
+        self.launcher.vary(image, manner, file)?;
         self.links[contender] = link.cloned();
         Ok(())
     }
@@ -646,26 +777,44 @@ impl StartsFrom for CommandContenders<'_> {
         block: &Block,
         contender: usize,
         link: &Variant,
-    ) -> Result<Option<String>, EngineError> {
-        let failure = match self.try_once(block, contender) {
-            Ok(None) => return Ok(None),
-            Ok(Some(difference)) => {
+    ) -> Result<Option<Flaw>, EngineError> {
+        let of = (block.benchmark, contender);
+        let failure = match self.try_once(block, contender, Some(link)) {
+            Ok(Tried {
+                left_for: Some(file),
+                ..
+            }) => {
+                if self.named_by_link.contains(&of) {
+                    let name = &self.benchmarks[block.benchmark].commands[contender].text;
+                    return Ok(Some(Flaw::leaves_link(name, &file)));
+                }
+                self.named_by_link.push(of);
+                self.start_from(block.benchmark, contender, Some(link))?;
+                return self.flaw(block, contender, link);
+            }
+            Ok(Tried {
+                difference: None, ..
+            }) => return Ok(None),
+            Ok(Tried {
+                difference: Some(difference),
+                ..
+            }) => {
                 let command = &self.benchmarks[block.benchmark].commands[contender];
                 let line = |line: Option<String>| line.unwrap_or_else(|| "nothing".to_owned());
-                return Ok(Some(format!(
+                return Ok(Some(Flaw::OfLink(format!(
                     "'{}' answers otherwise than as linked by you: line {} is {}, not {}; try {}",
                     command.text,
                     difference.line,
                     line(difference.found),
                     line(difference.expected),
                     link.executable.display()
-                )));
+                ))));
             }
             Err(EngineError::Contender(failure)) => failure,
             Err(error) => return Err(error),
         };
         self.start_from(block.benchmark, contender, None)?;
-        match self.try_once(block, contender) {
+        match self.try_once(block, contender, None) {
             Err(EngineError::Contender(own))
                 if own.cause.to_string() == failure.cause.to_string() =>
             {
@@ -674,12 +823,25 @@ impl StartsFrom for CommandContenders<'_> {
             Ok(_) | Err(EngineError::Contender(_)) => {}
             Err(error) => return Err(error),
         }
-        Ok(Some(format!(
+        Ok(Some(Flaw::OfLink(format!(
             "'{}' {}; started as linked by you it does not; try {}",
             failure.command,
             failure.cause,
             link.executable.display()
-        )))
+        ))))
+    }
+}
+
+fn ended_at(state: Option<&ProcessState>, addresses: AddressSpace) -> bool {
+    state.is_some_and(|state| state.addresses == addresses)
+}
+
+/// What the launcher noticed of a launch that was not traced.
+fn noticed(measured: &Measured) -> Noticed<'_> {
+    Noticed {
+        ended_as: measured.ended_as.as_ref(),
+        ended_there: measured.kept_cores,
+        ..Noticed::default()
     }
 }
 

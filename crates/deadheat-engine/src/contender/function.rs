@@ -4,11 +4,14 @@
 use std::path::Path;
 
 use deadheat_model::{
-    Benchmark, Block, BlockRecord, ClockFacts, Metric, NeutralLinks, Placed, Plan, Slot,
+    Benchmark, Block, BlockRecord, ClockFacts, Metric, NeutralLinks, Observed, Placed, Plan, Slot,
 };
+use nix::sched::sched_getaffinity;
+use nix::unistd::Pid;
 
 use super::function_pilot::Piloted;
 use super::process_layout::ProcessLayout;
+use super::witness::{Noticed, Witness};
 use super::worker_session::{RunPosition, WorkerSession, leave};
 use super::workers::{FunctionOptions, Workers};
 use crate::error::EngineError;
@@ -16,6 +19,7 @@ use crate::executable::{Executable, Variant};
 use crate::function_failure::{FunctionError, FunctionFailure};
 use crate::interrupt::Interrupts;
 use crate::memory_layout::addresses_can_be_fixed;
+use crate::observed::{Sighting, Started};
 use crate::order::Moment;
 use crate::placement::{Helper, Links, Place, Placements, matched};
 use crate::random::{Purpose, shuffle};
@@ -45,6 +49,7 @@ pub struct FunctionContenders<'a> {
     looks: Vec<Vec<u32>>,
     /// The processes of the replicate that runs.
     running: Option<Running>,
+    witness: Witness,
 }
 
 /// The processes of a replicate.
@@ -70,6 +75,7 @@ impl<'a> FunctionContenders<'a> {
             placed: None,
             looks: Vec::new(),
             running: None,
+            witness: Witness::default(),
         })
     }
 
@@ -183,6 +189,7 @@ impl Contenders for FunctionContenders<'_> {
         let is_first = running != Some(block.replicate);
         if is_first {
             self.enter_replicate(block)?;
+            self.look(block);
         }
         let layout = &self.layouts[block.benchmark];
         let position = RunPosition {
@@ -214,6 +221,10 @@ impl Contenders for FunctionContenders<'_> {
 
     fn placed(&mut self) -> Option<Placed> {
         self.placed.take()
+    }
+
+    fn observed(&mut self) -> Vec<Observed> {
+        self.witness.take()
     }
 
     fn launched(&mut self) -> u64 {
@@ -461,6 +472,35 @@ impl FunctionContenders<'_> {
             relay,
         });
         Ok(())
+    }
+
+    /// Looks at the processes of a replicate, which wait for their first block.
+    fn look(&mut self, first: &Block) {
+        let layout = &self.layouts[first.benchmark];
+        let given = sched_getaffinity(Pid::from_raw(0)).ok();
+        let team = self.running.iter().flat_map(|running| &running.team);
+        for session in team {
+            let program = layout.process_slots[session.process_slot].program;
+            let own = &self.workers.programs.get(program).executable;
+            let started = session
+                .variant
+                .as_ref()
+                .map_or(own, |link| &link.executable);
+            let seen = Sighting::of(session.worker.pid());
+            let noticed = Noticed {
+                started: Started::by(started),
+                given: given.as_ref(),
+                seen: seen.as_ref(),
+                ended_as: None,
+                ended_there: None,
+            };
+            for contender in 0..layout.contenders.len() {
+                if layout.process_slot_of(contender) == session.process_slot {
+                    let of = (first.benchmark, contender);
+                    self.witness.note(of, first.replicate, noticed);
+                }
+            }
+        }
     }
 
     /// Starts the processes of this replicate and of those after it up to the next look, as far as

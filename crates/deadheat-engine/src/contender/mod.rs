@@ -18,6 +18,7 @@ mod process_layout;
 #[cfg(feature = "simulated")]
 pub(crate) mod simulated;
 mod started_ahead;
+mod witness;
 mod worker_session;
 mod workers;
 

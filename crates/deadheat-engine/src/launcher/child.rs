@@ -10,13 +10,15 @@ use std::time::{Duration, Instant};
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, open};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sched::{CpuSet, sched_setaffinity};
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::sys::signal::{SigSet, Signal, kill, killpg};
 use nix::sys::stat::{Mode, fstat};
 use nix::unistd::{Pid, read};
 
 use super::image::{EnvironmentImage, Image, MOST_OUTPUT};
+use super::trace::Tracer;
 use super::wire::{HEAD_BYTES, Head, read_exact};
+use crate::observed::is_within;
 use crate::usage::wait;
 
 /// Stack of a child between its start and its `execve`. It calls a dozen
@@ -36,6 +38,8 @@ pub(crate) struct Child {
     pub(crate) pid: libc::pid_t,
     /// Becomes readable when the process ends.
     pub(crate) pidfd: OwnedFd,
+    /// True if it stops at each `execve` for its tracer.
+    pub(crate) traced: bool,
 }
 
 /// The arguments that the child reads, in memory it shares with its parent.
@@ -50,6 +54,9 @@ struct SpawnArgs {
     mask: *const SigSet,
     cpus: *const Option<CpuSet>,
     parent: libc::pid_t,
+    fixed_addresses: bool,
+    /// True if the child asks to be traced; false when this returns if it may not be.
+    traced: bool,
     /// Written by the child when `execve` failed.
     errno: c_int,
 }
@@ -73,6 +80,13 @@ impl Spawner {
         }
     }
 
+    /// Returns true if the main thread of a process may run only on the cores that it was given.
+    pub(crate) fn keeps_cores(&self, pid: libc::pid_t) -> Option<bool> {
+        let given = self.cpus.as_ref()?;
+        let cores = sched_getaffinity(Pid::from_raw(pid)).ok()?;
+        Some(is_within(&cores, given))
+    }
+
     /// Starts `image` with these standard streams. Returns once the program
     /// has been executed, or with the error number of why it could not be.
     ///
@@ -84,11 +98,12 @@ impl Spawner {
         image: &Image,
         env: &EnvironmentImage,
         streams: [RawFd; 3],
+        traced: bool,
     ) -> Result<Child, c_int> {
         let mut args = SpawnArgs {
             programs: image.programs().as_ptr(),
             program_count: image.programs().len(),
-            argv: image.argv.as_argv(),
+            argv: image.argv(),
             envp: env.as_envp(),
             directory: image
                 .directory
@@ -99,6 +114,8 @@ impl Spawner {
             cpus: &self.cpus,
             // SAFETY: getpid has no preconditions.
             parent: unsafe { libc::getpid() },
+            fixed_addresses: image.fixed_addresses,
+            traced,
             errno: 0,
         };
         let mut pidfd: c_int = -1;
@@ -133,7 +150,8 @@ impl Spawner {
             unsafe { libc::waitpid(pid, &mut status, 0) };
             return Err(args.errno);
         }
-        Ok(Child { pid, pidfd })
+        let traced = args.traced;
+        Ok(Child { pid, pidfd, traced })
     }
 }
 
@@ -166,6 +184,14 @@ extern "C" fn exec_in_child(args: *mut c_void) -> c_int {
                 args.errno = nix::errno::Errno::last_raw();
                 libc::_exit(127);
             }
+        }
+        if args.fixed_addresses {
+            let now = libc::personality(0xffff_ffff);
+            libc::personality((now | libc::ADDR_NO_RANDOMIZE) as libc::c_ulong);
+        }
+        if args.traced {
+            let nothing = std::ptr::null_mut::<c_void>();
+            args.traced = libc::ptrace(libc::PTRACE_TRACEME, 0, nothing, nothing) == 0;
         }
         libc::sigprocmask(
             libc::SIG_SETMASK,
@@ -218,6 +244,7 @@ pub(super) fn await_end(
     (reader, bounded): (Option<&OwnedFd>, Option<BorrowedFd<'_>>),
     start: Instant,
     limit: Option<Duration>,
+    mut tracer: Option<&mut Tracer>,
 ) -> WaitEnd {
     let readable = PollFlags::POLLIN;
     let mut pipe_open = reader.is_some();
@@ -236,6 +263,10 @@ pub(super) fn await_end(
                 return WaitEnd::TooMuch;
             }
             wait_ms = Some(wait_ms.map_or(BETWEEN_LOOKS_MS, |ms| ms.min(BETWEEN_LOOKS_MS)));
+        }
+        if let Some(tracer) = tracer.as_mut().filter(|tracer| tracer.is_active()) {
+            tracer.advance();
+            wait_ms = Some(wait_ms.map_or(1, |ms| ms.min(1)));
         }
         let timeout = wait_ms.map_or(PollTimeout::NONE, |ms| {
             PollTimeout::try_from(ms.min(i32::MAX as u128) as i32).unwrap_or(PollTimeout::MAX)

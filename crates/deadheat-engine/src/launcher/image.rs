@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
 
+use super::wire::Manner;
 use crate::executable::program_paths;
 use deadheat_model::{CommandLine, ExitPolicy, Input, Output};
 
@@ -95,6 +96,10 @@ pub(crate) struct Image {
     pub(crate) exit_policy: ExitPolicy,
     /// Started instead of the programs, under the same name.
     pub(crate) variant: Option<CString>,
+    /// The arguments with the path of the variant as its name, where that is wanted.
+    renamed: Option<Vec<*const c_char>>,
+    /// True if it is started at fixed addresses.
+    pub(crate) fixed_addresses: bool,
 }
 
 impl Image {
@@ -151,7 +156,27 @@ impl Image {
             timeout_ns: 0,
             exit_policy: ExitPolicy::ZeroOnly,
             variant: None,
+            renamed: None,
+            fixed_addresses: false,
         })
+    }
+
+    /// Starts another file in its place from now on, or its own programs.
+    pub(crate) fn vary(&mut self, variant: Option<CString>, manner: Manner) {
+        self.variant = variant;
+        self.fixed_addresses = manner.fixed_addresses;
+        let named = self.variant.as_ref().filter(|_| manner.named_by_path);
+        self.renamed = named.map(|name| {
+            let mut pointers = self.argv.pointers.clone();
+            pointers[0] = name.as_ptr();
+            pointers
+        });
+    }
+
+    /// The arguments, the name first, as `execve` wants them.
+    pub(crate) fn argv(&self) -> *const *const c_char {
+        let renamed = self.renamed.as_ref();
+        renamed.map_or(self.argv.as_argv(), |pointers| pointers.as_ptr())
     }
 
     pub(crate) fn programs(&self) -> &[CString] {

@@ -17,11 +17,13 @@ use nix::unistd::{Pid, pipe2, read, unlink};
 
 use super::child::{Spawner, WaitEnd, await_end, has_too_much, kill_descendants};
 use super::image::{EnvironmentImage, Image, OutputKind};
+use super::trace::Tracer;
 use super::wire::{
-    HEAD_BYTES, Head, HookEnd, Launch, MAX_LAUNCHES, MAX_REQUEST_BYTES, MEASURED_BYTES, Measured,
-    NO_IMAGE, Outcome, body_bytes, decode_launch, empty, read_exact, write_all,
+    HEAD_BYTES, Head, HookEnd, Launch, MAX_LAUNCHES, MAX_REQUEST_BYTES, MEASURED_BYTES, Manner,
+    Measured, NO_IMAGE, Outcome, body_bytes, decode_launch, empty, read_exact, write_all,
 };
 use crate::counters::Counters;
+use crate::observed::ProcessState;
 use crate::run_delay::{KeepWaiting, OwnDelay, ended_process, forget, has_children};
 use crate::usage::{Usage, wait};
 
@@ -40,6 +42,12 @@ pub(super) struct Server {
     /// The standard error of the last hook.
     pub(super) hook_errors: OwnedFd,
     pub(super) want_counters: bool,
+    /// The records of traced launches, each behind its length.
+    pub(super) sightings: OwnedFd,
+    /// True if the launches of this request are traced.
+    pub(super) traced: bool,
+    /// The record of the launch that was traced last.
+    pub(super) record: Vec<u8>,
 }
 
 /// The reason why the launcher must leave.
@@ -87,8 +95,9 @@ impl Server {
             if !read_exact(self.requests.as_fd(), &mut head) {
                 return Leave::Abandoned;
             }
-            let count = match Head::decode(head) {
-                Some(Head::Run(count)) => count,
+            let (count, traced) = match Head::decode(head) {
+                Some(Head::Run(count)) => (count, false),
+                Some(Head::Trace(count)) => (count, true),
                 Some(Head::Vary(length)) => match self.vary(usize::from(length)) {
                     Some(()) => continue,
                     None => return Leave::Abandoned,
@@ -100,6 +109,10 @@ impl Server {
             if !read_exact(self.requests.as_fd(), &mut body[..body_bytes(count)]) {
                 return Leave::Abandoned;
             }
+            if traced {
+                empty(self.sightings.as_fd());
+            }
+            self.traced = traced;
             let mut failed = false;
             for (index, target) in reply
                 .chunks_exact_mut(MEASURED_BYTES)
@@ -118,6 +131,9 @@ impl Server {
                 // After a failure the rest of the block is void: a command
                 // that takes minutes should not be waited for again.
                 failed |= !self.did_its_work(launch, measured.outcome);
+                if traced && !self.pass_on_record() {
+                    return Leave::Abandoned;
+                }
                 measured.encode(target);
             }
             if !write_all(self.replies.as_fd(), &reply[..count * MEASURED_BYTES]) {
@@ -126,20 +142,33 @@ impl Server {
         }
     }
 
+    /// Writes the record of a traced launch behind its length.
+    fn pass_on_record(&mut self) -> bool {
+        let record = std::mem::take(&mut self.record);
+        let length = (record.len() as u32).to_ne_bytes();
+        let sightings = self.sightings.as_fd();
+        write_all(sightings, &length) && write_all(sightings, &record)
+    }
+
     /// Another file for an image. This allocates, but between blocks.
     fn vary(&mut self, length: usize) -> Option<()> {
         let mut image = [0; 2];
+        let mut manner = [0];
         let mut path = vec![0; length];
         let requests = self.requests.as_fd();
-        if !read_exact(requests, &mut image) || !read_exact(requests, &mut path) {
-            return None;
+        let parts = [&mut image[..], &mut manner[..], &mut path[..]];
+        for part in parts {
+            if !read_exact(requests, part) {
+                return None;
+            }
         }
         let variant = match length {
             0 => None,
             _ => Some(CString::new(path).ok()?),
         };
         let image = usize::from(u16::from_ne_bytes(image));
-        self.images.get_mut(image)?.variant = variant;
+        let image = self.images.get_mut(image)?;
+        image.vary(variant, Manner::decode(manner[0]));
         Some(())
     }
 
@@ -183,7 +212,9 @@ impl Server {
         let null = self.null.as_raw_fd();
         let errors = self.hook_errors.as_raw_fd();
         empty(self.hook_errors.as_fd());
+        let traced = std::mem::take(&mut self.traced);
         let measured = self.process(usize::from(image), [null, null, errors], None)?;
+        self.traced = traced;
         Ok(match measured.outcome {
             Outcome::Exited(0) => None,
             Outcome::Exited(code) => Some(failed(HookEnd::Exited(code))),
@@ -269,7 +300,7 @@ impl Server {
         };
         let limit = (wanted.timeout_ns > 0).then(|| Duration::from_nanos(wanted.timeout_ns));
         let start = Instant::now();
-        let child = match self.spawner.spawn(wanted, &self.env, streams) {
+        let child = match (self.spawner).spawn(wanted, &self.env, streams, self.traced) {
             Ok(child) => child,
             Err(errno) => return Ok(Measured::nothing(Outcome::NotStarted(errno))),
         };
@@ -278,6 +309,7 @@ impl Server {
         let read = matches!(wanted.output, OutputKind::Read);
         // SAFETY: a stream that is read is a memory file of the launcher's, open all its life.
         let bounded = read.then(|| unsafe { BorrowedFd::borrow_raw(streams[1]) });
+        let mut tracer = child.traced.then(|| Tracer::new(child.pid));
         let own = OwnDelay::begin();
         let waited = await_end(
             &child.pidfd,
@@ -285,8 +317,10 @@ impl Server {
             (reader.as_ref(), bounded),
             start,
             limit,
+            tracer.as_mut(),
         );
         let wall_ns = start.elapsed().as_nanos() as u64;
+        self.record = tracer.map_or_else(Vec::new, Tracer::into_record);
         if !matches!(waited, WaitEnd::Ended) {
             let _ = killpg(Pid::from_raw(child.pid), Signal::SIGKILL);
         }
@@ -295,6 +329,8 @@ impl Server {
         let woken = reader.is_some() || bounded.is_some();
         let waking_ns = if woken { 0 } else { own.since() };
         let account = ended_process(child.pid);
+        let ended_as = ProcessState::of(Pid::from_raw(child.pid));
+        let kept_cores = self.spawner.keeps_cores(child.pid);
         let (status, usage) = wait(child.pid, 0).unwrap_or((0, Usage::default()));
         // Orphans of the command that have ended meanwhile.
         let mut orphans = false;
@@ -325,6 +361,8 @@ impl Server {
             usage,
             run_delay_ns: account.map_or(0, |account| account.delay_ns + waking_ns),
             keep_waiting,
+            ended_as,
+            kept_cores,
             ..Measured::nothing(outcome)
         })
     }

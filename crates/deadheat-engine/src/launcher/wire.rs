@@ -3,10 +3,12 @@
 
 use std::os::fd::BorrowedFd;
 
+use deadheat_model::AddressSpace;
 use nix::errno::Errno;
 use nix::unistd::{Whence, ftruncate, lseek, read, write};
 
 use crate::counters::COUNTER_COUNT;
+use crate::observed::ProcessState;
 use crate::run_delay::KeepWaiting;
 use crate::usage::Usage;
 
@@ -23,8 +25,10 @@ pub(crate) const MAX_REQUEST_BYTES: usize = HEAD_BYTES + MAX_LAUNCHES * LAUNCH_B
 pub(crate) enum Head {
     /// Launch so many processes; their [`Launch`]es follow.
     Run(usize),
-    /// Start another file for an image from now on. The image's number follows
-    /// and a path of so many bytes; without one it is its own program again.
+    /// The same, and trace each of them.
+    Trace(usize),
+    /// Start an image in another way from now on. Its number and [`Manner`] follow, and the path of
+    /// so many bytes to start instead; without one it is its own program again.
     Vary(u16),
     /// Stop what is running. Without effect when nothing is, so that a cancel
     /// that crosses the reply on its way does no harm.
@@ -37,6 +41,7 @@ impl Head {
     pub(crate) fn encode(self) -> [u8; HEAD_BYTES] {
         let (tag, count) = match self {
             Head::Run(count) => (b'R', count as u8),
+            Head::Trace(count) => (b'T', count as u8),
             Head::Vary(length) => {
                 let [low, high] = length.to_ne_bytes();
                 return [b'V', 0, low, high];
@@ -51,6 +56,9 @@ impl Head {
         match bytes {
             [b'R', count, 0, 0] if usize::from(count) <= MAX_LAUNCHES => {
                 Some(Head::Run(usize::from(count)))
+            }
+            [b'T', count, 0, 0] if usize::from(count) <= MAX_LAUNCHES => {
+                Some(Head::Trace(usize::from(count)))
             }
             [b'V', 0, low, high] => Some(Head::Vary(u16::from_ne_bytes([low, high]))),
             [b'C', 0, 0, 0] => Some(Head::Cancel),
@@ -73,16 +81,42 @@ pub(crate) struct Launch {
     pub(crate) padding: u16,
 }
 
+/// How an image is started, beside its file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Manner {
+    /// Its addresses are fixed.
+    pub(crate) fixed_addresses: bool,
+    /// The path that is started instead is its name, too.
+    pub(crate) named_by_path: bool,
+}
+
+impl Manner {
+    fn encode(self) -> u8 {
+        u8::from(self.fixed_addresses) | u8::from(self.named_by_path) << 1
+    }
+
+    pub(crate) fn decode(byte: u8) -> Self {
+        Self {
+            fixed_addresses: byte & 1 != 0,
+            named_by_path: byte & 2 != 0,
+        }
+    }
+}
+
 /// Stands for "no image".
 pub(crate) const NO_IMAGE: u16 = u16::MAX;
 
 /// Writes a request into `buffer` and returns its length in bytes.
-pub(crate) fn encode_request(launches: &[Launch], buffer: &mut [u8; MAX_REQUEST_BYTES]) -> usize {
+pub(crate) fn encode_request(
+    head: Head,
+    launches: &[Launch],
+    buffer: &mut [u8; MAX_REQUEST_BYTES],
+) -> usize {
     assert!(
         launches.len() <= MAX_LAUNCHES,
         "a request holds at most {MAX_LAUNCHES} launches"
     );
-    buffer[..HEAD_BYTES].copy_from_slice(&Head::Run(launches.len()).encode());
+    buffer[..HEAD_BYTES].copy_from_slice(&head.encode());
     for (launch, bytes) in launches
         .iter()
         .zip(buffer[HEAD_BYTES..].chunks_exact_mut(LAUNCH_BYTES))
@@ -100,12 +134,12 @@ pub(crate) fn encode_request(launches: &[Launch], buffer: &mut [u8; MAX_REQUEST_
     HEAD_BYTES + launches.len() * LAUNCH_BYTES
 }
 
-/// The message to start this file for an image from now on; `None` when the
-/// path is longer than any.
-pub(crate) fn encode_variant(image: u16, path: &[u8]) -> Option<Vec<u8>> {
+/// The message to start an image so from now on; `None` when the path is longer than any.
+pub(crate) fn encode_variant(image: u16, manner: Manner, path: &[u8]) -> Option<Vec<u8>> {
     let length = path.len().try_into().ok()?;
     let mut bytes = Head::Vary(length).encode().to_vec();
     bytes.extend_from_slice(&image.to_ne_bytes());
+    bytes.push(manner.encode());
     bytes.extend_from_slice(path);
     Some(bytes)
 }
@@ -229,6 +263,10 @@ pub(crate) struct Measured {
     /// The reason, if any, why that time must count.
     pub(crate) keep_waiting: Option<KeepWaiting>,
     pub(crate) counters: [u64; COUNTER_COUNT],
+    /// The process as it ended.
+    pub(crate) ended_as: Option<ProcessState>,
+    /// True if its main thread might run only on the cores it was given when it ended.
+    pub(crate) kept_cores: Option<bool>,
 }
 
 /// Before the usage come the outcome, in two words, and the time.
@@ -236,7 +274,9 @@ const USAGE_AT: usize = 3;
 /// After the usage come the wait for a core and the reason to keep it.
 const WAITING_AT: usize = USAGE_AT + size_of::<Usage>() / 8;
 const COUNTERS_AT: usize = WAITING_AT + 2;
-const MEASURED_WORDS: usize = COUNTERS_AT + COUNTER_COUNT;
+/// After the counters come the name of the process and its state.
+const STATE_AT: usize = COUNTERS_AT + COUNTER_COUNT;
+const MEASURED_WORDS: usize = STATE_AT + 3;
 /// Size of one [`Measured`] on the wire.
 pub(crate) const MEASURED_BYTES: usize = MEASURED_WORDS * 8;
 
@@ -250,6 +290,8 @@ impl Measured {
             run_delay_ns: 0,
             keep_waiting: None,
             counters: [0; COUNTER_COUNT],
+            ended_as: None,
+            kept_cores: None,
         }
     }
 
@@ -264,7 +306,8 @@ impl Measured {
             Some(KeepWaiting::Concurrent) => 1,
             Some(KeepWaiting::Unread) => 2,
         };
-        words[COUNTERS_AT..].copy_from_slice(&self.counters);
+        words[COUNTERS_AT..STATE_AT].copy_from_slice(&self.counters);
+        words[STATE_AT..].copy_from_slice(&encode_state(self.ended_as, self.kept_cores));
         for (word, target) in words.iter().zip(bytes.chunks_exact_mut(8)) {
             target.copy_from_slice(&word.to_ne_bytes());
         }
@@ -276,6 +319,7 @@ impl Measured {
             let bytes = bytes.get(index * 8..index * 8 + 8)?;
             *word = u64::from_ne_bytes(bytes.try_into().ok()?);
         }
+        let (ended_as, kept_cores) = decode_state(&words[STATE_AT..])?;
         Some(Self {
             outcome: Outcome::from_code(words[0], words[1] as i32)?,
             wall_ns: words[2],
@@ -287,9 +331,44 @@ impl Measured {
                 2 => Some(KeepWaiting::Unread),
                 _ => return None,
             },
-            counters: words[COUNTERS_AT..].try_into().ok()?,
+            counters: words[COUNTERS_AT..STATE_AT].try_into().ok()?,
+            ended_as,
+            kept_cores,
         })
     }
+}
+
+/// The name in two words, and one of bits: state known, addresses random, cores known, cores kept.
+fn encode_state(ended_as: Option<ProcessState>, kept_cores: Option<bool>) -> [u64; 3] {
+    let name = ended_as.map_or([0; 16], |state| state.name);
+    let half = |at: usize| u64::from_ne_bytes(std::array::from_fn(|byte| name[at + byte]));
+    let is_random = ended_as.is_some_and(|state| state.addresses == AddressSpace::Random);
+    let bits = [
+        ended_as.is_some(),
+        is_random,
+        kept_cores.is_some(),
+        kept_cores == Some(true),
+    ];
+    let bits = bits.iter().enumerate();
+    let bits = bits.map(|(place, bit)| u64::from(*bit) << place);
+    [half(0), half(8), bits.sum()]
+}
+
+fn decode_state(words: &[u64]) -> Option<(Option<ProcessState>, Option<bool>)> {
+    let [low, high, bits] = *words else {
+        return None;
+    };
+    let bit = |place: u32| bits >> place & 1 == 1;
+    let mut name = [0; 16];
+    name[..8].copy_from_slice(&low.to_ne_bytes());
+    name[8..].copy_from_slice(&high.to_ne_bytes());
+    let addresses = if bit(1) {
+        AddressSpace::Random
+    } else {
+        AddressSpace::Fixed
+    };
+    let ended_as = bit(0).then_some(ProcessState { name, addresses });
+    Some((ended_as, bit(2).then(|| bit(3))))
 }
 
 /// Reads until the buffer is full; false at the end of the file or an error.
@@ -345,7 +424,7 @@ mod tests {
             },
         ];
         let mut buffer = [0; MAX_REQUEST_BYTES];
-        let length = encode_request(&launches, &mut buffer);
+        let length = encode_request(Head::Run(launches.len()), &launches, &mut buffer);
         assert_eq!(length, HEAD_BYTES + body_bytes(2));
         assert_eq!(Head::decode([b'R', 2, 0, 0]), Some(Head::Run(2)));
         assert_eq!(decode_launch(&buffer[HEAD_BYTES..], 0), launches[0]);

@@ -143,7 +143,7 @@ impl Placer {
     }
 
     /// Runs on the user's own link from this replicate on.
-    fn fall_back(&mut self, replicate: u32, reason: String) {
+    pub(super) fn fall_back(&mut self, replicate: u32, reason: String) {
         self.fallen_back = Some(reason);
         self.links.forget_from(replicate);
     }

@@ -2,12 +2,16 @@
 //! for each other it tells which is to blame. Where it tells nothing, nobody is
 //! blamed by it.
 
+use std::ffi::CStr;
 use std::fs;
-use std::os::fd::{AsRawFd, RawFd};
+use std::io::Write;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
 #[cfg(target_os = "linux")]
 use std::time::Duration;
 
+use nix::fcntl::{OFlag, open};
+use nix::sys::stat::Mode;
 #[cfg(target_os = "linux")]
 use nix::time::ClockId;
 use nix::unistd::Pid;
@@ -36,6 +40,29 @@ pub(crate) fn threads(pid: Pid) -> Vec<Pid> {
         |_| vec![pid],
         |numbers| numbers.map(Pid::from_raw).collect(),
     )
+}
+
+/// Opens a file below `/proc/PID` without allocating; `name` begins with a slash. `None` where the
+/// system does not tell.
+pub(crate) fn open_file_of(pid: Pid, name: &CStr) -> Option<OwnedFd> {
+    let mut path = [0; 64];
+    let mut rest = &mut path[..];
+    write!(rest, "/proc/{pid}").ok()?;
+    // The zero at its end is there already.
+    rest.write_all(name.to_bytes()).ok()?;
+    let path = CStr::from_bytes_until_nul(&path).ok()?;
+    open(path, OFlag::O_RDONLY | OFlag::O_CLOEXEC, Mode::empty()).ok()
+}
+
+/// The children of a process that live; none where the system does not tell.
+pub(crate) fn children_of(pid: Pid) -> Vec<Pid> {
+    let listed = |thread: Pid| fs::read_to_string(format!("/proc/{pid}/task/{thread}/children"));
+    let listed = threads(pid).into_iter().flat_map(listed);
+    let numbers = listed.flat_map(|text| {
+        let numbers = text.split_whitespace().flat_map(str::parse);
+        numbers.collect::<Vec<i32>>()
+    });
+    numbers.map(Pid::from_raw).collect()
 }
 
 /// The bytes of memory that a process holds; `None` where the system does not tell.
@@ -124,19 +151,7 @@ pub(crate) fn is_stopped(pid: Pid) -> bool {
 
 /// The children of this process, those included that it adopted.
 pub(super) fn children() -> Vec<Pid> {
-    let mut found = Vec::new();
-    for thread in fs::read_dir("/proc/self/task")
-        .into_iter()
-        .flatten()
-        .flatten()
-    {
-        let children = fs::read_to_string(thread.path().join("children")).unwrap_or_default();
-        let pids = children
-            .split_whitespace()
-            .filter_map(|pid| pid.parse().ok());
-        found.extend(pids.map(Pid::from_raw));
-    }
-    found
+    children_of(Pid::this())
 }
 
 /// Returns whether a process was started with this in its environment, or forked from

@@ -318,7 +318,7 @@ impl Index<'_> {
         if self.take_block(line, at).is_some() || line.trim_ascii().is_empty() {
             return;
         }
-        let heads = [&b"{\"placed\":"[..], b"{\"failed\":"];
+        let heads = [&b"{\"placed\":"[..], b"{\"observed\":", b"{\"failed\":"];
         // What lacks its newline may be torn.
         if line.ends_with(b"}\n") && heads.iter().any(|head| line.starts_with(head)) {
             self.segment.lines.push(line.to_vec());

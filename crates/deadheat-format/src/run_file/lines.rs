@@ -2,9 +2,10 @@
 //! of the samples, placements, failures, and how the run ended.
 
 use deadheat_model::{
-    BenchmarkFailure, CalibrationNote, ClockFacts, Commit, Conditions, CounterAccess, Disturbance,
-    EndReason, Environment, Host, Json, LeftOut, LeftOutReason, Limits, Merged, NeutralLink,
-    NeutralLinks, Object, Origin, Placed, Placing, RefusedLink, RunEnd, RunHeader, Share,
+    AddressSpace, BenchmarkFailure, CalibrationNote, ClockFacts, Commit, Conditions, CounterAccess,
+    Disturbance, EndReason, Environment, Host, Json, LeftOut, LeftOutReason, Limits, Merged,
+    NeutralLink, NeutralLinks, Object, Observed, ObservedImage, ObservedProcess, Origin, Placed,
+    Placing, RefusedLink, RunEnd, RunHeader, Share,
 };
 #[cfg(feature = "decode")]
 use deadheat_model::{RaceKind, Shard};
@@ -204,6 +205,33 @@ impl Fields for NeutralLinks {
 }
 
 crate::wire::whole!(NeutralLinks);
+
+// Benchmark and contender are places in the plan, counted from 0.
+object! { Observed {
+    benchmark,
+    contender,
+    replicate,
+    process: inline,
+} }
+
+object! { ObservedProcess {
+    image: or(ObservedImage::Unseen),
+    addresses,
+    keeps_cores,
+    is_padded = "padded",
+    variables: omit,
+} }
+
+choice! { ObservedImage {
+    "as-started" => AsStarted,
+    "other" => Other(path),
+    "unseen" => Unseen,
+} }
+
+choice! { AddressSpace {
+    "random" => Random,
+    "fixed" => Fixed,
+} }
 
 // The benchmark is a place in the plan, counted from 0.
 object! { Placed {

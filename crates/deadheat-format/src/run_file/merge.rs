@@ -364,7 +364,9 @@ impl Lines {
                 let json = std::str::from_utf8(&line).ok().and_then(Json::parse);
                 let fields = json.as_ref().and_then(Json::as_object);
                 let has = |name| fields.is_some_and(|fields| fields.get(name).is_some());
-                ["block", "placed", "failed"].into_iter().any(has)
+                ["block", "placed", "observed", "failed"]
+                    .into_iter()
+                    .any(has)
             };
             if passed_on && !is_header {
                 if !line.ends_with(b"\n") {

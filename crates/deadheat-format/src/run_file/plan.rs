@@ -216,6 +216,7 @@ object! { HarnessCalls {
     warm_up: omit,
     repetitions,
     threads: or(1),
+    fixes_addresses: omit,
     // The word that they stand under says it.
     ..HarnessCalls::default()
 } }

@@ -6,8 +6,8 @@ use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
 use deadheat_model::{
-    Benchmark, BenchmarkFailure, BlockRecord, Json, Metric, Object, Placed, Run, RunEnd, RunHeader,
-    Sample, Samples,
+    Benchmark, BenchmarkFailure, BlockRecord, Json, Metric, Object, Observed, Placed, Run, RunEnd,
+    RunHeader, Sample, Samples,
 };
 
 use super::block::{decode_compact, decode_json};
@@ -276,6 +276,9 @@ impl<'a> Reading<'a> {
         } else if let Some(json) = fields.get("placed") {
             let placed = Placed::from_json(json).map_err(|error| self.error(error))?;
             self.take_placed(placed)?;
+        } else if let Some(json) = fields.get("observed") {
+            let observed = Observed::from_json(json).map_err(|error| self.error(error))?;
+            self.take_observed(observed)?;
         } else if let Some(json) = fields.get("failed") {
             let failure = BenchmarkFailure::from_json(json).map_err(|error| self.error(error))?;
             self.check_benchmark(failure.benchmark, "a failure")?;
@@ -313,6 +316,21 @@ impl<'a> Reading<'a> {
             )));
         }
         self.run.placed.push(placed);
+        Ok(())
+    }
+
+    fn take_observed(&mut self, observed: Observed) -> Result<(), FormatError> {
+        self.check_benchmark(observed.benchmark, "an observation")?;
+        let benchmark = &self.run.header.plan.benchmarks[observed.benchmark];
+        let racing = benchmark.contenders.len();
+        if observed.contender >= racing {
+            return Err(self.error(format!(
+                "benchmark '{}': an observation of contender {}, but the plan has {racing}, counted \
+                 from 0",
+                benchmark.name, observed.contender
+            )));
+        }
+        self.run.observed.push(observed);
         Ok(())
     }
 

@@ -228,6 +228,7 @@ pub fn program_header() -> RunHeader {
             warm_up: 0,
             repetitions: 10,
             threads: 2,
+            fixes_addresses: false,
         })),
     };
     let google = |name: &str, length| Benchmark {

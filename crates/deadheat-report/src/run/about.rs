@@ -9,6 +9,7 @@ use deadheat_model::{
 use crate::calibration::calibrated;
 use crate::glyphs::Glyphs;
 use crate::names::shown;
+use crate::processes::observed;
 use crate::sentences;
 use crate::units::{counted, share, two_digits, waiting};
 
@@ -50,7 +51,7 @@ pub(crate) fn about(analysis: &Analysis, header: &RunHeader) -> [FactGroup; 4] {
     [
         machine(analysis, header),
         plan(header),
-        builds(header),
+        builds(analysis, header),
         files(analysis),
     ]
 }
@@ -190,7 +191,7 @@ fn range(plan: &Plan, number: impl Fn(usize) -> u32) -> String {
 }
 
 /// The contenders as they were told to run, and the links of their programs.
-fn builds(header: &RunHeader) -> FactGroup {
+fn builds(analysis: &Analysis, header: &RunHeader) -> FactGroup {
     let mut facts = FactGroup::new("Builds");
     let mut known: Vec<(String, String)> = Vec::new();
     for benchmark in &header.plan.benchmarks {
@@ -213,6 +214,7 @@ fn builds(header: &RunHeader) -> FactGroup {
     if more {
         facts.push("and", "more, in the run file");
     }
+    facts.rows.extend(processes(analysis));
     for links in &header.environment.neutral_links {
         let text = match &links.made_by {
             Ok(linker) => format!("neutral links by {linker}"),
@@ -233,6 +235,23 @@ fn builds(header: &RunHeader) -> FactGroup {
         }
     }
     facts
+}
+
+/// What was observed of the processes of each contender, where it is the same in all benchmarks
+/// once.
+fn processes(analysis: &Analysis) -> Vec<(String, String)> {
+    let mut rows = Vec::new();
+    for comparison in &analysis.comparisons {
+        let sides = [Some(&comparison.baseline), comparison.candidate.as_ref()];
+        let sides = sides.into_iter().flatten();
+        for (side, process) in sides.zip(&comparison.processes) {
+            let row = (format!("processes of {}", side.name), observed(process));
+            if !rows.contains(&row) && rows.len() < DESCRIBED {
+                rows.push(row);
+            }
+        }
+    }
+    rows
 }
 
 /// The work of a contender; `None` where its name says all there is.

@@ -184,6 +184,7 @@ pub fn comparison(verdict: Option<Verdict>, change: f64, half_width: f64) -> Com
         p_sign_flip: Some(0.0002),
         minimum_detectable_effect: Some(LogRatio::from_change(half_width * 1.3)),
         matched: false,
+        processes: Vec::new(),
         own_link: None,
         control: None,
         hosts: None,

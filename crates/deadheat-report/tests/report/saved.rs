@@ -92,6 +92,7 @@ pub fn one(name: &str, median: f64, change: f64, verdict: Option<Verdict>) -> Co
         p_sign_flip: None,
         minimum_detectable_effect: None,
         matched: false,
+        processes: Vec::new(),
         own_link: None,
         control: None,
         hosts: None,

@@ -270,6 +270,7 @@ mod tests {
 
     fn piloted(spread: f64, most_repetitions: Option<u32>) -> HarnessPilot {
         let calls = || HarnessCalls {
+            fixes_addresses: false,
             harness: Harness::GoogleBenchmark,
             program: Program {
                 executable: "bench".into(),

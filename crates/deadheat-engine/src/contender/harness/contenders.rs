@@ -1,10 +1,13 @@
 //! The benchmarks of executables of harnesses, raced launch by launch.
 
+use std::path::PathBuf;
+
 use deadheat_model::{
-    Block, BlockRecord, Contender, Flags, HarnessCalls, Metric, NeutralLinks, Pinning, Placed,
-    Plan, Sample, Slot, Workload,
+    Block, BlockRecord, Contender, Flags, HarnessCalls, Metric, NeutralLinks, Observed, Pinning,
+    Placed, Plan, Sample, Slot, Workload,
 };
 
+use super::super::witness::Witness;
 use super::adapter::Repetition;
 use super::adapter_of;
 use super::launch::{HarnessOptions, Launch, Launcher, failure, problem_of};
@@ -16,7 +19,7 @@ use crate::interrupt::Interrupts;
 use crate::memory_layout::PageDraws;
 use crate::memory_layout::{MOST_PATH_PADDING, PathPadding};
 use crate::order::Moment;
-use crate::placement::{Placements, StartsFrom};
+use crate::placement::{Flaw, Placements, StartsFrom};
 use crate::random::{Purpose, below};
 use crate::session::Contenders;
 
@@ -30,6 +33,8 @@ struct Entered {
     name: String,
     contenders: Vec<(String, HarnessCalls)>,
     counters: Vec<Metric>,
+    /// By contender: true if a neutral link of it is given its own path as its name.
+    named_by_link: Vec<bool>,
 }
 
 /// The replicate whose launches are over.
@@ -62,6 +67,7 @@ pub struct HarnessContenders<'a> {
     /// Where the code lies in the replicate that has just begun.
     placed: Option<Placed>,
     measured: Option<Measured>,
+    witness: Witness,
 }
 
 impl<'a> HarnessContenders<'a> {
@@ -85,6 +91,7 @@ impl<'a> HarnessContenders<'a> {
             links: Vec::new(),
             placed: None,
             measured: None,
+            witness: Witness::default(),
         })
     }
 
@@ -110,6 +117,7 @@ impl<'a> HarnessContenders<'a> {
             benchmark,
             sides,
             hash_seed,
+            fixes_addresses: Vec::new(),
         };
         let found = piloting.pilot(index);
         self.launcher.cores.release();
@@ -133,6 +141,7 @@ impl<'a> HarnessContenders<'a> {
             let contenders = benchmark.contenders.iter().map(calls);
             benchmarks.push(Entered {
                 name: benchmark.name.clone(),
+                named_by_link: vec![false; benchmark.contenders.len()],
                 contenders: contenders.collect::<Result<_, _>>()?,
                 counters: benchmark.counters.clone(),
             });
@@ -162,8 +171,14 @@ impl<'a> HarnessContenders<'a> {
             self.placed = Some(placed?);
         } else {
             let contenders = self.benchmarks[block.benchmark].contenders.iter();
-            let programs = contenders.map(|(_, calls)| calls.program.executable.as_path());
+            let programs: Vec<PathBuf> = (contenders.enumerate())
+                .map(|(contender, (_, calls))| {
+                    let other = self.witness.other_file((block.benchmark, contender));
+                    other.unwrap_or_else(|| calls.program.executable.clone())
+                })
+                .collect();
             let mut draw = self.launcher.stream(Purpose::Pages, place);
+            let programs = programs.iter().map(PathBuf::as_path);
             self.page_draws.redraw(programs, &mut draw);
         }
         if let Some(prime) = block.prime {
@@ -234,6 +249,10 @@ impl<'a> HarnessContenders<'a> {
             slot.padding.into(),
         );
         let repetitions = self.launcher.launch(&launch)?;
+        let noticed = self.launcher.watched.noticed();
+        let replicate = block.replicate;
+        self.witness
+            .note((block.benchmark, contender), replicate, noticed);
         let found = repetitions.len();
         let expected = launch.repetitions;
         if found != expected as usize {
@@ -280,6 +299,8 @@ impl Entered {
             path_padding: Some(drawn.path_padding),
             padding,
             hash_seed: drawn.hash_seed,
+            fixed_addresses: self.contenders.iter().any(|(_, c)| c.fixes_addresses),
+            named_by_link: self.named_by_link[contender],
         }
     }
 }
@@ -325,6 +346,10 @@ impl Contenders for HarnessContenders<'_> {
         self.placed.take()
     }
 
+    fn observed(&mut self) -> Vec<Observed> {
+        self.witness.take()
+    }
+
     fn launched(&mut self) -> u64 {
         std::mem::take(&mut self.launcher.launched)
     }
@@ -346,15 +371,29 @@ impl StartsFrom for HarnessContenders<'_> {
         Ok(())
     }
 
-    /// The fewest repetitions are launched.
+    /// The fewest repetitions are launched. A program that starts itself again by its name is given
+    /// the path of the link as its name.
     fn flaw(
         &mut self,
         block: &Block,
         contender: usize,
         link: &Variant,
-    ) -> Result<Option<String>, EngineError> {
-        let Err(error) = self.once(block, contender, Some(link), 0) else {
-            return Ok(None);
+    ) -> Result<Option<Flaw>, EngineError> {
+        let error = loop {
+            let launched = self.once(block, contender, Some(link), 0);
+            if let Err(error) = launched {
+                break error;
+            }
+            let named_by_link = &mut self.benchmarks[block.benchmark].named_by_link[contender];
+            match self.launcher.watched.left_for() {
+                None => return Ok(None),
+                Some(_) if !*named_by_link => *named_by_link = true,
+                Some(file) => {
+                    *named_by_link = false;
+                    let (name, _) = &self.benchmarks[block.benchmark].contenders[contender];
+                    return Ok(Some(Flaw::leaves_link(name, &file)));
+                }
+            }
         };
         let Some(problem) = problem_of(&error) else {
             return Err(error);
@@ -366,8 +405,8 @@ impl StartsFrom for HarnessContenders<'_> {
         }
         let (name, _) = &self.benchmarks[block.benchmark].contenders[contender];
         let file = link.executable.display();
-        Ok(Some(format!(
+        Ok(Some(Flaw::OfLink(format!(
             "'{name}' {problem}; on your own link it does not; see {file}"
-        )))
+        ))))
     }
 }

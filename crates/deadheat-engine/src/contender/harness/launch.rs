@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use deadheat_model::{Harness, Pinning, Program, RepetitionLength};
+use deadheat_model::{AddressSpace, Harness, Pinning, Program, RepetitionLength};
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
+use nix::sched::{CpuSet, sched_getaffinity};
+use nix::unistd::Pid;
 use rand_core::Rng;
 
 use super::adapter::{
@@ -16,15 +18,17 @@ use super::adapter::{
 };
 use crate::affinity::Cores;
 use crate::command_failure::{HarnessCause, HarnessError};
+use crate::contender::witness::Noticed;
 use crate::error::EngineError;
 use crate::executable::{PLACEMENTS_VARIABLE, Variant};
 use crate::function_failure::{FunctionError, FunctionFailure};
 use crate::interrupt::Interrupts;
 use crate::launch_folder::LaunchFolder;
-use crate::memory_layout::PathPadding;
+use crate::memory_layout::{PathPadding, at_fixed_addresses};
+use crate::observed::{PADDING_VARIABLE, ProcessState, Started, Watch, is_within};
 use crate::order::Moment;
 use crate::random::{Purpose, stream};
-use crate::subprocess::{Answer, Ending, run_captured};
+use crate::subprocess::{Answer, Ending, run_watched};
 use crate::worker::seed_hashes;
 
 /// The way in which executables of harnesses are raced.
@@ -66,6 +70,51 @@ pub(super) struct Launch<'a> {
     pub(super) padding: usize,
     /// Seeds the hashes of Python, where the user does not.
     pub(super) hash_seed: u32,
+    /// True if it is started at fixed addresses.
+    pub(super) fixed_addresses: bool,
+    /// True if a neutral link is given its own path as its name, and not that of the program.
+    pub(super) named_by_link: bool,
+}
+
+/// The process of the last launch, as it was seen.
+#[derive(Default)]
+pub(super) struct Watched {
+    pub(super) watch: Watch,
+    /// The file that was started.
+    pub(super) started: Option<Started>,
+    /// The cores that it was given.
+    pub(super) given: Option<CpuSet>,
+}
+
+impl Watched {
+    /// Returns true if the program ended at fixed addresses although it was started at random ones.
+    pub(super) fn fixes_addresses(&self) -> bool {
+        let at = |state: Option<ProcessState>, addresses| {
+            state.is_some_and(|state| state.addresses == addresses)
+        };
+        at(self.watch.ended_as, AddressSpace::Fixed)
+            && at(ProcessState::of(Pid::this()), AddressSpace::Random)
+    }
+
+    /// The file that was seen to be executed last, if it is not the one that was started.
+    pub(super) fn left_for(&self) -> Option<PathBuf> {
+        let seen = self.watch.seen.as_ref()?;
+        let stays = self.started.is_some_and(|started| seen.executes(started));
+        (!stays).then(|| seen.path.clone())
+    }
+
+    pub(super) fn noticed(&self) -> Noticed<'_> {
+        Noticed {
+            started: self.started,
+            given: self.given.as_ref(),
+            seen: self.watch.seen.as_ref(),
+            ended_as: self.watch.ended_as.as_ref(),
+            ended_there: self.given.as_ref().and_then(|given| {
+                let ended_on = self.watch.ended_on.as_ref()?;
+                Some(is_within(ended_on, given))
+            }),
+        }
+    }
 }
 
 /// Everything it takes to launch.
@@ -75,6 +124,8 @@ pub(super) struct Launcher<'a> {
     pub(super) cores: Cores,
     /// Processes started since somebody last asked.
     pub(super) launched: u64,
+    /// The process of the last launch.
+    pub(super) watched: Watched,
 }
 
 impl<'a> Launcher<'a> {
@@ -87,6 +138,7 @@ impl<'a> Launcher<'a> {
             options,
             interrupts,
             launched: 0,
+            watched: Watched::default(),
         })
     }
 
@@ -130,6 +182,15 @@ impl<'a> Launcher<'a> {
             None => (image.clone(), own.clone()),
             Some(path_padding) => (path_padding.started(image), path_padding.named(&own)),
         };
+        let named = match launch.variant {
+            Some(_) if launch.named_by_link => started.clone(),
+            _ => named,
+        };
+        self.watched = Watched {
+            watch: Watch::default(),
+            started: Started::by(image),
+            given: sched_getaffinity(Pid::from_raw(0)).ok(),
+        };
         let mut command = starting(adapter, started, named);
         command.args(arguments(launch));
         if let Some(directory) = &launch.program.directory {
@@ -143,7 +204,7 @@ impl<'a> Launcher<'a> {
         }
         command
             .env_remove(PLACEMENTS_VARIABLE)
-            .env("DEADHEAT_PADDING", "x".repeat(launch.padding));
+            .env(PADDING_VARIABLE, "x".repeat(launch.padding));
         seed_hashes(&mut command, launch.hash_seed);
         let path = folder
             .as_ref()
@@ -160,7 +221,10 @@ impl<'a> Launcher<'a> {
             ResultsBy::Pipe | ResultsBy::Folder(_) => Answer::Piped { here, there, shown },
         };
         let patience = self.options.timeout;
-        let captured = run_captured(command, answer, None, patience, self.interrupts)?;
+        let (interrupts, watch) = (self.interrupts, Some(&mut self.watched.watch));
+        let captured = at_fixed_addresses(launch.fixed_addresses, || {
+            run_watched(command, answer, None, patience, interrupts, watch)
+        })?;
         self.launched += 1;
         let text = String::from_utf8_lossy(&captured.output).into_owned();
         let stderr_tail = captured.stderr_tail;

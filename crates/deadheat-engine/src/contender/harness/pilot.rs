@@ -136,6 +136,9 @@ pub(super) struct Piloting<'p, 'a> {
     pub(super) benchmark: &'p str,
     pub(super) sides: &'p [HarnessSide<'p>],
     pub(super) hash_seed: u32,
+    /// The sides whose programs start themselves again at fixed addresses; of none before they
+    /// were launched.
+    pub(super) fixes_addresses: Vec<bool>,
 }
 
 impl<'p> Piloting<'p, '_> {
@@ -157,6 +160,7 @@ impl<'p> Piloting<'p, '_> {
         let mut lengths = self.lengths(free);
         let mut single_calls = false;
         let mut tried = Vec::new();
+        let mut fixes_addresses = Vec::new();
         for side in 0..self.sides.len() {
             let mut attempt = self.attempt(side, lengths[side], fewest);
             if side == 0 && attempt.as_ref().is_err_and(is_of_single_calls) {
@@ -165,8 +169,10 @@ impl<'p> Piloting<'p, '_> {
                 attempt = self.attempt(side, lengths[side], fewest);
             }
             tried.push(attempt?);
+            fixes_addresses.push(self.launcher.watched.fixes_addresses());
         }
         let own = self.own_repetitions(&tried, &lengths, fewest, single_calls)?;
+        self.fixes_addresses = fixes_addresses;
         let said = own.or(wanted.repetitions).or(usual);
         let slowest_ns = tried.iter().map(Tried::slowest_ns).fold(0.0, f64::max);
         let mut repetitions = said.unwrap_or_else(|| repetitions_that_fit(slowest_ns));
@@ -222,8 +228,9 @@ impl<'p> Piloting<'p, '_> {
         let counters = counters(&seen);
         let threads = seen.iter().flat_map(|tried| &tried.repetitions);
         let threads = threads.map(|row| row.threads).max().unwrap_or(1).max(named);
-        let calls = self.sides.iter().zip(lengths);
-        let calls = calls.map(|(side, length)| HarnessCalls {
+        let sides = self.sides.iter().zip(&self.fixes_addresses);
+        let calls = sides.zip(lengths);
+        let calls = calls.map(|((side, fixes_addresses), length)| HarnessCalls {
             harness: side.harness,
             program: Program {
                 // As the launches here, so that others find the same file.
@@ -235,6 +242,7 @@ impl<'p> Piloting<'p, '_> {
             warm_up,
             repetitions,
             threads,
+            fixes_addresses: *fixes_addresses,
         });
         let latest = &seen[seen.len() - self.sides.len()..];
         // With the warm-up, which the time of these launches has in it.
@@ -308,6 +316,8 @@ impl<'p> Piloting<'p, '_> {
             path_padding: None,
             padding: 0,
             hash_seed: self.hash_seed,
+            fixed_addresses: self.fixes_addresses.contains(&true),
+            named_by_link: false,
         }
     }
 

@@ -1,0 +1,259 @@
+//! The observations of a run: what was seen of each contender's processes, told when it changes.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use deadheat_model::{Observed, ObservedImage, ObservedProcess};
+use nix::sched::CpuSet;
+
+use crate::observed::{ProcessState, Sighting, Started, is_within};
+
+/// What was noticed of one process: alive, and as it ended. `None` is what was not.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Noticed<'a> {
+    /// The file that deadheat started.
+    pub(super) started: Option<Started>,
+    /// The cores that it gave; `None` where it gave all.
+    pub(super) given: Option<&'a CpuSet>,
+    pub(super) seen: Option<&'a Sighting>,
+    pub(super) ended_as: Option<&'a ProcessState>,
+    /// True if its main thread might run on those cores alone when it ended.
+    pub(super) ended_there: Option<bool>,
+}
+
+/// All that was observed so far.
+#[derive(Debug, Default)]
+pub(super) struct Witness {
+    /// By benchmark and contender.
+    known: BTreeMap<(usize, usize), Known>,
+    news: Vec<Observed>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    /// The process that was seen alive last, and the name that it had.
+    seen: Option<(ObservedProcess, [u8; 16])>,
+    /// What was told last, and for which replicate.
+    told: Option<(u32, ObservedProcess)>,
+}
+
+impl Witness {
+    /// Notes a process of a contender in a replicate.
+    pub(super) fn note(
+        &mut self,
+        (benchmark, contender): (usize, usize),
+        replicate: u32,
+        noticed: Noticed<'_>,
+    ) {
+        let known = self.known.entry((benchmark, contender)).or_default();
+        let process = known.observe(noticed);
+        let process = match &known.told {
+            Some((told_for, told)) if *told_for == replicate => told.common(&process),
+            _ => process,
+        };
+        if known
+            .told
+            .as_ref()
+            .is_some_and(|(_, told)| *told == process)
+        {
+            return;
+        }
+        known.told = Some((replicate, process.clone()));
+        self.news.push(Observed {
+            benchmark,
+            contender,
+            replicate,
+            process,
+        });
+    }
+
+    /// Remembers a process that was seen before anything was measured.
+    pub(super) fn remember(&mut self, of: (usize, usize), noticed: Noticed<'_>) {
+        self.known.entry(of).or_default().observe(noticed);
+    }
+
+    /// The file that the processes of a contender execute, if it is not the one that was started.
+    pub(super) fn other_file(&self, of: (usize, usize)) -> Option<PathBuf> {
+        let (process, _) = self.known.get(&of)?.seen.as_ref()?;
+        match &process.image {
+            ObservedImage::Other(path) => Some(path.into()),
+            ObservedImage::AsStarted | ObservedImage::Unseen => None,
+        }
+    }
+
+    /// What was observed since this was last asked.
+    pub(super) fn take(&mut self) -> Vec<Observed> {
+        std::mem::take(&mut self.news)
+    }
+}
+
+impl Known {
+    fn observe(&mut self, noticed: Noticed<'_>) -> ObservedProcess {
+        let Noticed {
+            ended_as,
+            ended_there,
+            ..
+        } = noticed;
+        if let Some(seen) = noticed.seen {
+            self.seen = Some((process_of(noticed, seen), seen.state.name));
+        }
+        // A process of this name executes what the last one seen did. With another name it
+        // executed another file after it was seen.
+        let seen = self.seen.as_ref();
+        let seen = seen.filter(|(_, name)| ended_as.is_none_or(|ended| ended.name == *name));
+        let mut process = seen.map_or_else(ObservedProcess::default, |(seen, _)| seen.clone());
+        if let Some(ended) = ended_as {
+            process.addresses = Some(ended.addresses);
+        }
+        if process.keeps_cores != Some(false) {
+            process.keeps_cores = ended_there.or(process.keeps_cores);
+        }
+        process
+    }
+}
+
+fn process_of(noticed: Noticed<'_>, seen: &Sighting) -> ObservedProcess {
+    let environment = seen.environment.clone();
+    let keeps = |given| seen.cores.iter().all(|cores| is_within(cores, given));
+    ObservedProcess {
+        image: if noticed
+            .started
+            .is_some_and(|started| seen.executes(started))
+        {
+            ObservedImage::AsStarted
+        } else {
+            ObservedImage::Other(seen.path.to_string_lossy().into_owned())
+        },
+        addresses: Some(seen.state.addresses),
+        keeps_cores: noticed.given.filter(|_| !seen.cores.is_empty()).map(keeps),
+        is_padded: environment.as_ref().map(|found| found.is_padded),
+        variables: environment.unwrap_or_default().variables,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use crate::observed::{Environment, FileId};
+    use deadheat_model::AddressSpace;
+
+    const STARTED: FileId = (1, 17);
+
+    fn state(name: &str) -> ProcessState {
+        let mut bytes = [0; 16];
+        bytes[..name.len()].copy_from_slice(name.as_bytes());
+        ProcessState {
+            name: bytes,
+            addresses: AddressSpace::Random,
+        }
+    }
+
+    fn cores(numbers: &[usize]) -> CpuSet {
+        let mut set = CpuSet::new();
+        numbers.iter().for_each(|core| set.set(*core).unwrap());
+        set
+    }
+
+    fn sighting(file: FileId, name: &str) -> Sighting {
+        Sighting {
+            file,
+            path: "/links/17/tool".into(),
+            state: state(name),
+            cores: vec![cores(&[1])],
+            environment: Some(Environment {
+                is_padded: true,
+                variables: Vec::new(),
+            }),
+            scripts: vec![(1, 19)],
+        }
+    }
+
+    fn noted(
+        witness: &mut Witness,
+        replicate: u32,
+        seen: Option<&Sighting>,
+        end: &str,
+    ) -> Vec<Observed> {
+        let given = cores(&[1]);
+        let ended = state(end);
+        let noticed = Noticed {
+            started: Some(Started {
+                file: STARTED,
+                is_script: false,
+            }),
+            given: Some(&given),
+            seen,
+            ended_as: Some(&ended),
+            ended_there: Some(true),
+        };
+        witness.note((0, 1), replicate, noticed);
+        witness.take()
+    }
+
+    #[test]
+    fn tells_an_observation_once_until_it_changes() {
+        let mut witness = Witness::default();
+        let seen = sighting(STARTED, "tool");
+        let first = noted(&mut witness, 0, Some(&seen), "tool");
+        assert_eq!(first[0].process.image, ObservedImage::AsStarted);
+        assert_eq!(first[0].process.keeps_cores, Some(true));
+        assert_eq!(first[0].process.is_padded, Some(true));
+        assert_eq!(noted(&mut witness, 1, Some(&seen), "tool"), []);
+        let other = sighting((1, 18), "tool");
+        let second = noted(&mut witness, 2, Some(&other), "tool");
+        assert_eq!(second[0].replicate, 2);
+        assert!(matches!(second[0].process.image, ObservedImage::Other(_)));
+    }
+
+    #[test]
+    fn a_process_too_short_to_be_seen_is_known_by_its_name() {
+        let mut witness = Witness::default();
+        assert_eq!(
+            noted(&mut witness, 0, None, "tool")[0].process.image,
+            ObservedImage::Unseen
+        );
+        let seen = sighting(STARTED, "tool");
+        noted(&mut witness, 1, Some(&seen), "tool");
+        assert_eq!(noted(&mut witness, 2, None, "tool"), []);
+        let news = noted(&mut witness, 3, None, "other");
+        assert_eq!(news[0].process.image, ObservedImage::Unseen);
+    }
+
+    #[test]
+    fn one_launch_that_left_its_link_decides_for_its_replicate() {
+        let mut witness = Witness::default();
+        let (link, own) = (sighting(STARTED, "tool"), sighting((1, 18), "tool"));
+        noted(&mut witness, 0, Some(&own), "tool");
+        assert_eq!(noted(&mut witness, 0, Some(&link), "tool"), []);
+        let news = noted(&mut witness, 1, Some(&link), "tool");
+        assert_eq!(news[0].process.image, ObservedImage::AsStarted);
+    }
+
+    #[test]
+    fn a_script_is_executed_by_its_interpreter() {
+        let seen = sighting((1, 18), "sh");
+        let script = |file, is_script| Some(Started { file, is_script });
+        for (started, expected) in [
+            (script((1, 19), true), true),
+            (script((1, 19), false), false),
+            (script((1, 20), true), false),
+        ] {
+            let noticed = Noticed {
+                started,
+                ..Noticed::default()
+            };
+            let image = process_of(noticed, &seen).image;
+            assert_eq!(image == ObservedImage::AsStarted, expected, "{started:?}");
+        }
+    }
+
+    #[test]
+    fn a_thread_on_another_core_is_noticed() {
+        let mut witness = Witness::default();
+        let mut seen = sighting(STARTED, "tool");
+        seen.cores.push(cores(&[0, 1]));
+        let news = noted(&mut witness, 0, Some(&seen), "tool");
+        assert_eq!(news[0].process.keeps_cores, Some(false));
+    }
+}

@@ -1,0 +1,165 @@
+//! Which files a process of the launcher executes, told by the kernel at each `execve` and at its end.
+//!
+//! Only launches that are not measured are traced: a traced process stops at every signal, a
+//! setuid program loses its privilege and a leak sanitizer refuses to work.
+#![allow(unsafe_code)]
+
+use std::fs;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
+
+use deadheat_model::AddressSpace;
+use nix::sys::ptrace::{self, Options};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
+use nix::unistd::Pid;
+
+use crate::observed::{Environment, ProcessState, Sighting, file_id, scripts_of};
+
+/// A process that is traced until its end begins.
+pub(super) struct Tracer {
+    pid: Pid,
+    has_options: bool,
+    is_over: bool,
+    record: Vec<u8>,
+}
+
+impl Tracer {
+    pub(super) fn new(pid: libc::pid_t) -> Self {
+        Self {
+            pid: Pid::from_raw(pid),
+            has_options: false,
+            is_over: false,
+            record: Vec::new(),
+        }
+    }
+
+    /// Returns true if the process may stop and wait for this tracer.
+    pub(super) fn is_active(&self) -> bool {
+        !self.is_over
+    }
+
+    /// Lets the process go on if it has stopped. Never reaps it.
+    pub(super) fn advance(&mut self) {
+        let flags = WaitPidFlag::WSTOPPED | WaitPidFlag::WNOHANG;
+        while self.is_active() {
+            let passed_on = match waitid(Id::Pid(self.pid), flags) {
+                Ok(WaitStatus::PtraceEvent(_, _, event)) => {
+                    self.note();
+                    if event == libc::PTRACE_EVENT_EXIT {
+                        self.is_over = true;
+                        let _ = ptrace::detach(self.pid, None);
+                        return;
+                    }
+                    None
+                }
+                // The first `execve`, before there were options.
+                Ok(WaitStatus::Stopped(_, signal)) if !self.has_options => {
+                    self.has_options = true;
+                    let options = Options::PTRACE_O_EXITKILL
+                        | Options::PTRACE_O_TRACEEXEC
+                        | Options::PTRACE_O_TRACEEXIT;
+                    let _ = ptrace::setoptions(self.pid, options);
+                    self.note();
+                    debug_assert_eq!(signal, nix::sys::signal::Signal::SIGTRAP);
+                    None
+                }
+                Ok(WaitStatus::Stopped(_, signal)) => Some(signal),
+                Ok(_) => return,
+                Err(_) => {
+                    self.is_over = true;
+                    return;
+                }
+            };
+            if ptrace::cont(self.pid, passed_on).is_err() {
+                self.is_over = true;
+            }
+        }
+    }
+
+    /// Takes down what the process executes now.
+    fn note(&mut self) {
+        if let Some(record) = record_of(self.pid) {
+            self.record = record;
+        }
+    }
+
+    /// What it executed last; empty where that could not be found out.
+    pub(super) fn into_record(self) -> Vec<u8> {
+        self.record
+    }
+}
+
+/// Bytes before the scripts: device, inode, name, addresses and length of the path. Behind the
+/// scripts stand the path and the environment.
+const HEAD: usize = 8 + 8 + 16 + 1 + 4;
+/// Bytes of the identity of a file.
+const ID: usize = 16;
+/// Files among the arguments in a record.
+const SCRIPTS: usize = 2;
+
+fn record_of(pid: Pid) -> Option<Vec<u8>> {
+    let executable = format!("/proc/{pid}/exe");
+    let (device, inode) = file_id(&executable)?;
+    let path = fs::read_link(&executable).ok()?;
+    let state = ProcessState::of(pid)?;
+    let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    let mut record = Vec::with_capacity(HEAD + path.as_os_str().len() + environment.len());
+    record.extend(device.to_ne_bytes());
+    record.extend(inode.to_ne_bytes());
+    record.extend(state.name);
+    record.push(u8::from(state.addresses == AddressSpace::Random));
+    record.extend((path.as_os_str().len() as u32).to_ne_bytes());
+    let mut scripts = scripts_of(pid);
+    scripts.resize(SCRIPTS, (0, 0));
+    for (device, inode) in scripts {
+        record.extend(device.to_ne_bytes());
+        record.extend(inode.to_ne_bytes());
+    }
+    record.extend(path.as_os_str().as_bytes());
+    record.extend(environment);
+    Some(record)
+}
+
+/// Reads the record of a traced process; `None` if it is empty.
+pub(super) fn sighting_in(record: &[u8]) -> Option<Sighting> {
+    let number = |at: usize| Some(u64::from_ne_bytes(record.get(at..at + 8)?.try_into().ok()?));
+    let (device, inode) = (number(0)?, number(8)?);
+    let name = record.get(16..32)?.try_into().ok()?;
+    let addresses = match record.get(32)? {
+        0 => AddressSpace::Fixed,
+        _ => AddressSpace::Random,
+    };
+    let length = u32::from_ne_bytes(record.get(33..HEAD)?.try_into().ok()?) as usize;
+    let script = |place: usize| {
+        let at = HEAD + place * ID;
+        Some((number(at)?, number(at + 8)?))
+    };
+    let scripts = (0..SCRIPTS).map(script).collect::<Option<Vec<_>>>()?;
+    let path_at = HEAD + SCRIPTS * ID;
+    let path = record.get(path_at..path_at + length)?;
+    Some(Sighting {
+        file: (device, inode),
+        path: PathBuf::from(std::ffi::OsString::from_vec(path.to_vec())),
+        state: ProcessState { name, addresses },
+        cores: Vec::new(),
+        environment: Some(Environment::parse(&record[path_at + length..])),
+        scripts,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_survives_the_way_to_deadheat() {
+        let here = Pid::this();
+        let record = record_of(here).unwrap();
+        let sighting = sighting_in(&record).unwrap();
+        assert_eq!(Some(sighting.file), file_id("/proc/self/exe"));
+        assert_eq!(sighting.path, std::env::current_exe().unwrap());
+        assert_eq!(Some(sighting.state), ProcessState::of(here));
+        assert_eq!(sighting_in(&[]), None);
+        assert_eq!(sighting_in(&record[..HEAD]), None);
+    }
+}

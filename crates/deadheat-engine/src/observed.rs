@@ -1,0 +1,344 @@
+//! What the kernel tells of a process: the file it executes, its name, its addresses, its
+//! environment and the cores it may run on.
+//!
+//! A program may start itself again, by its name, through `/proc/self/exe` or from a script, and
+//! then another file is measured than the one that was started. With Google Benchmark from 1.9.3 on
+//! no neutral link was ever measured for that reason, while the answer claimed one.
+//!
+//! The file is known only while the process lives. Its name, its addresses and its cores are known
+//! until it is reaped, and the name changes when it executes a file of another name.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use deadheat_model::AddressSpace;
+use nix::sched::{CpuSet, sched_getaffinity};
+use nix::unistd::{Pid, read};
+
+use crate::executable::program_paths;
+use crate::subprocess::{children_of, cpu_ns, open_file_of, threads};
+
+/// Bytes of a name that the kernel keeps, with the zero behind it.
+const NAME_BYTES: usize = 16;
+/// `PF_RANDOMIZE`: the kernel drew the addresses of the program that is executed.
+const RANDOMISED: u64 = 0x0040_0000;
+/// The words of `stat` from behind the name up to the flags of the process.
+const FLAGS_AT: usize = 6;
+
+/// The variable that pads an environment. Where it is missing, so is all else that deadheat sets.
+pub(crate) const PADDING_VARIABLE: &str = "DEADHEAT_PADDING";
+/// Beginnings of the names of variables that move memory, change libraries or set a number of
+/// threads.
+const TELLING_VARIABLES: [&str; 17] = [
+    "GLIBC_TUNABLES=",
+    "GODEBUG=",
+    "GOGC=",
+    "GOMAXPROCS=",
+    "GOMEMLIMIT=",
+    "JAVA_TOOL_OPTIONS=",
+    "KMP_",
+    "LD_",
+    "MALLOC_",
+    "MIMALLOC_",
+    "NODE_OPTIONS=",
+    "OMP_",
+    "PYTHONMALLOC=",
+    "RAYON_NUM_THREADS=",
+    "TCMALLOC_",
+    "TOKIO_WORKER_THREADS=",
+    "_RJEM_MALLOC_CONF=",
+];
+
+/// A file, by its device and its inode.
+pub(crate) type FileId = (u64, u64);
+
+/// The identity of a file; `None` where it cannot be read.
+pub(crate) fn file_id(path: impl AsRef<Path>) -> Option<FileId> {
+    fs::metadata(path)
+        .ok()
+        .map(|found| (found.dev(), found.ino()))
+}
+
+/// A file that is started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Started {
+    pub(crate) file: FileId,
+    /// True if an interpreter executes it.
+    pub(crate) is_script: bool,
+}
+
+impl Started {
+    /// The file that is started by this name, which may be looked for in `PATH`.
+    pub(crate) fn by(program: &Path) -> Option<Self> {
+        let paths = program_paths(program);
+        let mut found = paths.iter().filter_map(|path| Some((path, file_id(path)?)));
+        found.next().map(|(path, file)| Self {
+            file,
+            is_script: is_script(path),
+        })
+    }
+}
+
+fn is_script(path: &Path) -> bool {
+    let mut beginning = [0; 2];
+    let read = fs::File::open(path).and_then(|mut file| file.read_exact(&mut beginning));
+    read.is_ok() && &beginning == b"#!"
+}
+
+/// What the kernel keeps of a process until it is reaped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ProcessState {
+    /// The name of the file that it executed last, cut to 15 bytes, unless the process gave itself
+    /// another.
+    pub(crate) name: [u8; NAME_BYTES],
+    pub(crate) addresses: AddressSpace,
+}
+
+impl ProcessState {
+    /// Reads it without allocating; `None` where the kernel does not tell.
+    pub(crate) fn of(pid: Pid) -> Option<Self> {
+        let file = open_file_of(pid, c"/stat")?;
+        let mut text = [0; 1024];
+        let length = read(&file, &mut text).ok()?;
+        parse(&text[..length])
+    }
+}
+
+/// The name and the addresses in the text of `/proc/PID/stat`. The name stands in brackets and may
+/// hold anything, brackets too.
+fn parse(text: &[u8]) -> Option<ProcessState> {
+    let open = text.iter().position(|byte| *byte == b'(')?;
+    let close = text.iter().rposition(|byte| *byte == b')')?;
+    let mut name = [0; NAME_BYTES];
+    let bytes = text.get(open + 1..close)?;
+    let length = bytes.len().min(NAME_BYTES - 1);
+    name[..length].copy_from_slice(&bytes[..length]);
+    let mut words = text[close + 1..]
+        .split(|byte| *byte == b' ')
+        .filter(|word| !word.is_empty());
+    let flags = std::str::from_utf8(words.nth(FLAGS_AT)?).ok()?;
+    let flags: u64 = flags.parse().ok()?;
+    let addresses = match flags & RANDOMISED {
+        0 => AddressSpace::Fixed,
+        _ => AddressSpace::Random,
+    };
+    Some(ProcessState { name, addresses })
+}
+
+/// Returns true if all of these cores were given.
+pub(crate) fn is_within(cores: &CpuSet, given: &CpuSet) -> bool {
+    let mut all = 0..CpuSet::count();
+    all.all(|core| cores.is_set(core) != Ok(true) || given.is_set(core) == Ok(true))
+}
+
+/// A process as it was seen alive.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Sighting {
+    /// The file that it executes, or that the child executes which does its work.
+    pub(crate) file: FileId,
+    pub(crate) path: PathBuf,
+    pub(crate) state: ProcessState,
+    /// The cores that each of its threads may run on.
+    pub(crate) cores: Vec<CpuSet>,
+    pub(crate) environment: Option<Environment>,
+    /// The files among its first arguments: its script, if it is an interpreter.
+    pub(crate) scripts: Vec<FileId>,
+}
+
+/// What an environment tells of how memory lies.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Environment {
+    pub(crate) is_padded: bool,
+    pub(crate) variables: Vec<String>,
+}
+
+impl Environment {
+    /// Reads entries that each end in a zero.
+    pub(crate) fn parse(entries: &[u8]) -> Self {
+        let entries = entries.split(|byte| *byte == 0);
+        let mut found = Self::default();
+        for entry in entries {
+            let entry = String::from_utf8_lossy(entry);
+            let rest = entry.strip_prefix(PADDING_VARIABLE);
+            found.is_padded |= rest.is_some_and(|rest| rest.starts_with('='));
+            let mut telling = TELLING_VARIABLES.iter();
+            if telling.any(|beginning| entry.starts_with(beginning)) {
+                found.variables.push(entry.into_owned());
+            }
+        }
+        found.variables.sort();
+        found
+    }
+}
+
+impl Sighting {
+    /// Looks at a process; `None` where the kernel does not tell, and of one that has ended.
+    pub(crate) fn of(pid: Pid) -> Option<Self> {
+        let state = ProcessState::of(pid)?;
+        let worker = worker_of(pid);
+        let executable = format!("/proc/{worker}/exe");
+        let environment = fs::read(format!("/proc/{worker}/environ")).ok();
+        let cores = threads(worker).into_iter();
+        Some(Self {
+            file: file_id(&executable)?,
+            path: fs::read_link(&executable).ok()?,
+            state,
+            cores: cores
+                .filter_map(|thread| sched_getaffinity(thread).ok())
+                .collect(),
+            environment: environment.map(|entries| Environment::parse(&entries)),
+            scripts: scripts_of(worker),
+        })
+    }
+
+    /// Returns true if it executes this file, by itself or by an interpreter.
+    pub(crate) fn executes(&self, started: Started) -> bool {
+        let by_interpreter = started.is_script && self.scripts.contains(&started.file);
+        self.file == started.file || by_interpreter
+    }
+}
+
+/// The files among the first arguments of a process. The kernel puts a script behind its
+/// interpreter and at most one argument.
+pub(crate) fn scripts_of(pid: Pid) -> Vec<FileId> {
+    let arguments = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let folder = PathBuf::from(format!("/proc/{pid}/cwd"));
+    let arguments = arguments.split(|byte| *byte == 0).skip(1).take(2);
+    let paths = arguments.map(|path| folder.join(OsStr::from_bytes(path)));
+    paths.filter_map(file_id).collect()
+}
+
+/// The process that does the work of another: the only child of it, where that has used more CPU
+/// time, as behind a script that waits for a program; else itself.
+fn worker_of(pid: Pid) -> Pid {
+    let mut worker = pid;
+    while let [child] = children_of(worker)[..]
+        && let (Some(own), Some(of_child)) = (cpu_ns(worker), cpu_ns(child))
+        && of_child > own
+    {
+        worker = child;
+    }
+    worker
+}
+
+/// The time after the start of a process at which it is first looked at, where it says nothing
+/// before. The next look comes when four times as much has passed: every look takes some
+/// microseconds of the core that the process runs on.
+const FIRST_LOOK: Duration = Duration::from_millis(2);
+/// Between two looks at most.
+const LONGEST_PAUSE: Duration = Duration::from_millis(512);
+/// Between two looks at least, however often the process says something.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(1);
+
+/// Looks at a process from time to time while it lives.
+#[derive(Default)]
+pub(crate) struct Watch {
+    /// The process, the time of the last look, and the pause after it.
+    looking: Option<(Pid, Instant, Duration)>,
+    pub(crate) seen: Option<Sighting>,
+    pub(crate) ended_as: Option<ProcessState>,
+    /// The cores that its main thread might run on when it ended.
+    pub(crate) ended_on: Option<CpuSet>,
+}
+
+impl Watch {
+    /// Begins with a process that has just been started.
+    pub(crate) fn begin(&mut self, pid: Pid) {
+        self.looking = Some((pid, Instant::now(), FIRST_LOOK));
+    }
+
+    /// The time until the next look.
+    pub(crate) fn pause(&self) -> Duration {
+        self.looking.map_or(LONGEST_PAUSE, |(_, last, pause)| {
+            pause.saturating_sub(last.elapsed())
+        })
+    }
+
+    /// Looks if it is time, or if the process has just said something: it measures nothing then.
+    pub(crate) fn look(&mut self, has_spoken: bool) {
+        let Some((pid, last, pause)) = self.looking else {
+            return;
+        };
+        let passed = last.elapsed();
+        let is_time = passed >= pause;
+        if is_time || (has_spoken && passed >= SHORTEST_PAUSE) {
+            let pause = if is_time { pause * 4 } else { pause };
+            self.looking = Some((pid, Instant::now(), pause.min(LONGEST_PAUSE)));
+            self.seen = Sighting::of(pid).or(self.seen.take());
+        }
+    }
+
+    /// Notes how the process ended, before it is reaped.
+    pub(crate) fn end(&mut self) {
+        let pid = self.looking.take().map(|(pid, ..)| pid);
+        self.ended_as = pid.and_then(ProcessState::of);
+        self.ended_on = pid.and_then(|pid| sched_getaffinity(pid).ok());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    #[test]
+    fn reads_name_and_addresses_whatever_the_name_holds() {
+        let text = b"17 (a) b (c) S 1 17 17 0 -1 4194560 96 0";
+        let state = parse(text).unwrap();
+        assert_eq!(&state.name[..7], b"a) b (c");
+        assert_eq!(state.addresses, AddressSpace::Random);
+        let state = parse(b"17 (x) Z 1 17 17 0 -1 32836 96 0").unwrap();
+        assert_eq!(state.addresses, AddressSpace::Fixed);
+        assert_eq!(parse(b"17 (x) Z 1"), None);
+        assert_eq!(parse(b"nonsense"), None);
+    }
+
+    #[test]
+    fn an_environment_is_padded_only_by_the_variable_of_that_name() {
+        let found = Environment::parse(b"A=1\0LD_PRELOAD=x.so\0DEADHEAT_PADDING=\0HOME=/\0");
+        assert!(found.is_padded);
+        assert_eq!(found.variables, ["LD_PRELOAD=x.so"]);
+        assert!(!Environment::parse(b"DEADHEAT_PADDINGS=x\0XDEADHEAT_PADDING=x").is_padded);
+    }
+
+    #[test]
+    fn a_living_process_is_seen_with_its_file_and_after_its_end_with_its_name() {
+        let mut child = Command::new("sleep").arg("1000").spawn().unwrap();
+        let pid = Pid::from_raw(child.id() as i32);
+        let seen = Sighting::of(pid).unwrap();
+        assert!(seen.path.is_absolute());
+        assert_eq!(file_id(&seen.path), Some(seen.file));
+        assert_eq!(&seen.state.name[..6], b"sleep\0");
+        let environment = seen.environment.unwrap();
+        assert!(!environment.is_padded);
+        child.kill().unwrap();
+        let ended = loop {
+            let text = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+            if text.contains(") Z ") {
+                break ProcessState::of(pid).unwrap();
+            }
+        };
+        assert_eq!(Sighting::of(pid), None);
+        assert_eq!(ended, seen.state);
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn the_child_that_works_behind_a_script_is_the_one_that_is_seen() {
+        let script = "while :; do :; done & wait";
+        let mut child = Command::new("sh").args(["-c", script]).spawn().unwrap();
+        let pid = Pid::from_raw(child.id() as i32);
+        while worker_of(pid) == pid {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let worker = worker_of(pid);
+        nix::sys::signal::kill(worker, nix::sys::signal::Signal::SIGKILL).unwrap();
+        child.wait().unwrap();
+        assert_ne!(worker, pid);
+    }
+}

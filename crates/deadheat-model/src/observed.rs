@@ -1,0 +1,183 @@
+//! What the kernel showed of the processes that were measured, as opposed to what deadheat started.
+
+/// The processes of one contender, as observed from one replicate on, until another observation of
+/// the same contender.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Observed {
+    /// Index of the benchmark in the plan.
+    pub benchmark: usize,
+    /// Index of the contender in the benchmark.
+    pub contender: usize,
+    /// The first replicate that this holds for, counted from 0.
+    pub replicate: u32,
+    /// What was observed.
+    pub process: ObservedProcess,
+}
+
+/// What was observed of a process. Whatever could not be observed is `None` or
+/// [`ObservedImage::Unseen`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ObservedProcess {
+    /// The file that it executed last.
+    pub image: ObservedImage,
+    /// Whether the kernel drew its addresses.
+    pub addresses: Option<AddressSpace>,
+    /// False if its main thread, or any thread seen, may run on a core that it was not given.
+    pub keeps_cores: Option<bool>,
+    /// True if what deadheat sets in its environment, such as the padding, reached it.
+    pub is_padded: Option<bool>,
+    /// Variables that move memory or change libraries, each as `NAME=value`, sorted.
+    pub variables: Vec<String>,
+}
+
+/// The file that a measured process executed last.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ObservedImage {
+    /// The file that deadheat started: the program itself, or its neutral link.
+    AsStarted,
+    /// Another file, by its path: the process replaced itself, or left the work to a child.
+    Other(String),
+    /// It ended before it was seen, or executed something else after it was seen last.
+    #[default]
+    Unseen,
+}
+
+/// Whether the kernel drew the addresses of a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddressSpace {
+    /// Drawn for this process.
+    Random,
+    /// The same in every process: the personality of the process has `ADDR_NO_RANDOMIZE`, or the
+    /// whole system draws none.
+    Fixed,
+}
+
+/// Something in which the processes of two sides differ although nothing asked for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProcessDifference {
+    /// The addresses of one side are drawn, those of the other are not.
+    Addresses {
+        /// The contender with fixed addresses.
+        fixed: String,
+        /// The contender with random addresses.
+        random: String,
+    },
+    /// The program of one side starts itself again at fixed addresses, that of the other does not.
+    FixesAddresses {
+        /// The contender that does.
+        by: String,
+        /// The contender that does not.
+        not_by: String,
+    },
+    /// The processes of one side may leave the core they were given.
+    Cores {
+        /// That contender.
+        leaves: String,
+    },
+    /// What deadheat sets in the environment does not reach the processes of one side.
+    Padding {
+        /// That contender.
+        without: String,
+    },
+}
+
+impl ObservedProcess {
+    /// What holds for this process and for another one of the same contender.
+    #[must_use]
+    pub fn common(&self, other: &Self) -> Self {
+        let both = |one: Option<bool>, other: Option<bool>| match (one, other) {
+            (Some(false), _) | (_, Some(false)) => Some(false),
+            (Some(true), Some(true)) => Some(true),
+            _ => None,
+        };
+        Self {
+            image: match &self.image {
+                ObservedImage::AsStarted => other.image.clone(),
+                image => image.clone(),
+            },
+            addresses: self.addresses.filter(|_| self.addresses == other.addresses),
+            keeps_cores: both(self.keeps_cores, other.keeps_cores),
+            is_padded: both(self.is_padded, other.is_padded),
+            variables: other.variables.clone(),
+        }
+    }
+
+    /// The differences between this process, of the contender `name`, and one of another contender.
+    pub fn differences(&self, name: &str, other: (&str, &Self)) -> Vec<ProcessDifference> {
+        let (other_name, other) = other;
+        let mut found = Vec::new();
+        match (self.addresses, other.addresses) {
+            (Some(AddressSpace::Fixed), Some(AddressSpace::Random)) => {
+                found.push(ProcessDifference::Addresses {
+                    fixed: name.to_owned(),
+                    random: other_name.to_owned(),
+                });
+            }
+            (Some(AddressSpace::Random), Some(AddressSpace::Fixed)) => {
+                found.push(ProcessDifference::Addresses {
+                    fixed: other_name.to_owned(),
+                    random: name.to_owned(),
+                });
+            }
+            _ => {}
+        }
+        // The name of the side without, if the other has it.
+        let without = |ours: Option<bool>, theirs: Option<bool>| match (ours, theirs) {
+            (Some(false), Some(true)) => Some(name.to_owned()),
+            (Some(true), Some(false)) => Some(other_name.to_owned()),
+            _ => None,
+        };
+        let leaves = without(self.keeps_cores, other.keeps_cores);
+        found.extend(leaves.map(|leaves| ProcessDifference::Cores { leaves }));
+        let unpadded = without(self.is_padded, other.is_padded);
+        found.extend(unpadded.map(|without| ProcessDifference::Padding { without }));
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn process(addresses: AddressSpace) -> ObservedProcess {
+        ObservedProcess {
+            image: ObservedImage::AsStarted,
+            addresses: Some(addresses),
+            keeps_cores: Some(true),
+            is_padded: Some(true),
+            variables: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn names_the_side_that_deviates() {
+        let plain = process(AddressSpace::Random);
+        assert_eq!(plain.differences("a", ("b", &plain)), []);
+        let other = ObservedProcess {
+            keeps_cores: Some(false),
+            is_padded: Some(false),
+            ..process(AddressSpace::Fixed)
+        };
+        let expected = [
+            ProcessDifference::Addresses {
+                fixed: "b".to_owned(),
+                random: "a".to_owned(),
+            },
+            ProcessDifference::Cores {
+                leaves: "b".to_owned(),
+            },
+            ProcessDifference::Padding {
+                without: "b".to_owned(),
+            },
+        ];
+        assert_eq!(plain.differences("a", ("b", &other)), expected);
+        assert_eq!(other.differences("b", ("a", &plain)), expected);
+    }
+
+    #[test]
+    fn reports_no_difference_to_a_process_that_was_not_seen() {
+        let unseen = ObservedProcess::default();
+        let seen = process(AddressSpace::Fixed);
+        assert_eq!(seen.differences("a", ("b", &unseen)), []);
+    }
+}

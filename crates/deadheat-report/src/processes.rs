@@ -1,0 +1,87 @@
+//! The processes that were measured, in words: what they executed, and how the sides differ.
+
+use deadheat_model::{AddressSpace, ObservedImage, ObservedProcess, ProcessDifference};
+
+use crate::glyphs::Glyphs;
+use crate::names::shown;
+
+/// Columns that a name may take.
+const NAME: usize = 60;
+
+/// A difference between the processes of two sides.
+pub(crate) fn difference(difference: &ProcessDifference, glyphs: Glyphs) -> String {
+    let shown = |name: &str| format!("'{}'", shown(name, NAME, glyphs));
+    match difference {
+        ProcessDifference::Addresses { fixed, random } => format!(
+            "{} ran at fixed addresses and {} at random ones, so the layout of memory may explain a \
+             small change.",
+            shown(fixed),
+            shown(random)
+        ),
+        ProcessDifference::FixesAddresses { by, not_by } => format!(
+            "{} turns off address randomisation when it starts, as Google Benchmark does from 1.9.3 \
+             on, and {} does not. Both were raced without it.",
+            shown(by),
+            shown(not_by)
+        ),
+        ProcessDifference::Cores { leaves } => format!(
+            "{} left the core it was started on and the other side did not, so they may have run on \
+             different cores. Race with --pin none.",
+            shown(leaves)
+        ),
+        ProcessDifference::Padding { without } => format!(
+            "The environment that deadheat sets did not reach {}, so its stack lay at the same place \
+             in every launch.",
+            shown(without)
+        ),
+    }
+}
+
+/// What was observed of the processes of a contender, in a line.
+pub(crate) fn observed(process: &ObservedProcess) -> String {
+    let mut parts = vec![match &process.image {
+        ObservedImage::AsStarted => "executed the file that was started".to_owned(),
+        ObservedImage::Other(path) => format!("executed {path}"),
+        ObservedImage::Unseen => "ended before it was seen what they executed".to_owned(),
+    }];
+    parts.extend(process.addresses.map(|addresses| match addresses {
+        AddressSpace::Random => "random addresses".to_owned(),
+        AddressSpace::Fixed => "fixed addresses".to_owned(),
+    }));
+    if process.keeps_cores == Some(false) {
+        parts.push("left the core they were given".to_owned());
+    }
+    if process.is_padded == Some(false) {
+        parts.push("without the environment that deadheat sets".to_owned());
+    }
+    parts.extend(process.variables.iter().cloned());
+    parts.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_is_described_by_what_was_seen_of_it() {
+        let plain = ObservedProcess {
+            image: ObservedImage::AsStarted,
+            addresses: Some(AddressSpace::Random),
+            keeps_cores: Some(true),
+            is_padded: Some(true),
+            variables: Vec::new(),
+        };
+        let text = "executed the file that was started; random addresses";
+        assert_eq!(observed(&plain), text);
+        let odd = ObservedProcess {
+            image: ObservedImage::Other("/usr/bin/dash".to_owned()),
+            addresses: Some(AddressSpace::Fixed),
+            keeps_cores: Some(false),
+            is_padded: Some(false),
+            variables: vec!["LD_PRELOAD=x.so".to_owned()],
+        };
+        let text = "executed /usr/bin/dash; fixed addresses; left the core they were given; without \
+                    the environment that deadheat sets; LD_PRELOAD=x.so";
+        assert_eq!(observed(&odd), text);
+    }
+}
