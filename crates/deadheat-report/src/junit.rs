@@ -33,8 +33,11 @@ const GLYPHS: Glyphs = Glyphs::Unicode;
 /// alone, its own), in seconds; of saved results that have none it is left out. That of the suite
 /// is what the run took.
 pub fn to_junit(analysis: &Analysis) -> String {
-    let shared = shared(analysis);
+    let all = every_warning(analysis);
+    let shared = warnings::shared_warnings(&all);
     let mut tests = compared(analysis, &shared);
+    let titles: Vec<String> = tests.iter().map(|test| test.name.clone()).collect();
+    let shared = warnings::attributed(&shared, &all, &titles);
     tests.extend(analysis.failures.iter().map(|failure| {
         let title = suite::failed_title(failure, GLYPHS);
         let sentence = sentences::failed(&shorten(&title, LABEL, GLYPHS), failure, GLYPHS);
@@ -90,14 +93,13 @@ fn warnings_on(
     warnings::messages(one, &[candidate.unwrap_or("")], source, GLYPHS)
 }
 
-/// The warnings that all comparisons share, which stand once for the suite.
-fn shared(analysis: &Analysis) -> Vec<WarningText> {
+/// The warnings on each comparison.
+fn every_warning(analysis: &Analysis) -> Vec<Vec<WarningText>> {
     let source = Source::of(analysis);
     let comparisons = analysis.comparisons.iter();
-    let all: Vec<Vec<WarningText>> = comparisons
+    comparisons
         .map(|one| warnings_on(one, None, source))
-        .collect();
-    warnings::shared_warnings(&all)
+        .collect()
 }
 
 fn compared(analysis: &Analysis, shared: &[WarningText]) -> Vec<Test> {

@@ -119,12 +119,12 @@ pub(crate) fn unsectioned(objects: &[String], glyphs: Glyphs) -> String {
 }
 
 /// That the user's own link is a special one.
-pub(crate) fn apart(apart: f64, glyphs: Glyphs) -> String {
-    let sign = if apart < 0.0 { glyphs.minus() } else { "+" };
+pub(crate) fn apart(apart: f64) -> String {
+    let way = if apart < 0.0 { "lower" } else { "higher" };
     let points = (apart * 100.0).abs().min(999_999.0);
     format!(
-        "Your own link reads {sign}{points:.1} points beside the neutral ones. That comes from where \
-         it put the code, and the next link may take it away."
+        "As you linked it, the change reads {points:.1} points {way} than on neutral links. That \
+         comes from where your link put the code, and the next link may take it away."
     )
 }
 

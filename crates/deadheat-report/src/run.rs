@@ -382,11 +382,13 @@ impl<'a> Run<'a> {
             .map(|group| self.warnings(group))
             .collect();
         let shared = warnings::shared_warnings(&all);
+        let titles: Vec<String> = self.groups.iter().map(|group| self.title(group)).collect();
+        let told = warnings::attributed(&shared, &all, &titles);
         let own = all.into_iter().map(|mut texts| {
             texts.retain(|one| !shared.contains(one));
             WarningText::notes(texts)
         });
-        (own.collect(), WarningText::notes(shared))
+        (own.collect(), WarningText::notes(told))
     }
 
     /// Remarks on the whole run: how it ended, then doubts about recordings.

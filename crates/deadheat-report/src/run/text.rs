@@ -195,7 +195,12 @@ impl<'a> Run<'a> {
         let titled: Vec<(String, Vec<WarningText>)> = (self.groups.iter())
             .map(|group| (self.title(group), self.warnings(group)))
             .collect();
-        WarningText::notes(warnings::merged_by_kind(&titled))
+        // A note may be worth telling of some benchmarks only and yet hold for all of them.
+        let holds_for_all = |one: &WarningText| {
+            let mut all = self.analysis.comparisons.iter();
+            all.all(|comparison| comparison.warnings.iter().any(|w| w.code() == one.code))
+        };
+        WarningText::notes(warnings::merged_by_kind(&titled, holds_for_all))
     }
 
     /// True where the calibration is worth a line. It changes no verdict, so briefly it
