@@ -13,7 +13,7 @@ use crate::glyphs::Glyphs;
 use crate::names::{labels, shorten, xml};
 use crate::sentences::{self, Called, Source};
 use crate::warnings::{self, WarningText};
-use crate::{gates, suite};
+use crate::{gates, placement, suite};
 
 /// Columns a name may take.
 const NAME: usize = 200;
@@ -237,6 +237,7 @@ fn document(analysis: &Analysis, tests: &[Test], shared: Vec<WarningText>) -> St
         &analysis.failures,
         &analysis.left_out,
     )];
+    out.extend(placement::raced(&analysis.comparisons, source));
     out.extend(sentences::effort(analysis));
     out.extend(sentences::ending(&analysis.ending, source, GLYPHS));
     let warnings = WarningText::of_run(&analysis.warnings, source, GLYPHS).into_iter();

@@ -258,6 +258,8 @@ fn head(out: &mut dyn Write, run: &Run<'_>, header: &RunHeader) -> fmt::Result {
         *effort = Some(parts.join(" · "));
     }
     html::blocks(out, &[headline])?;
+    let raced = run.raced().map(Block::paragraph);
+    html::blocks(out, raced.as_slice())?;
     let gate = run.gate().map(Block::of);
     html::blocks(out, gate.as_slice())?;
     out.write_str("</header>\n")

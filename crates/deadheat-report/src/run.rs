@@ -31,7 +31,7 @@ use crate::sentences::{self, Called, Source};
 use crate::suite::left_out_rows;
 use crate::units::quantities;
 use crate::warnings::{self, WarningText};
-use crate::{hosts, suite};
+use crate::{hosts, placement, suite};
 
 /// The amount of an answer that is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -223,10 +223,16 @@ impl<'a> Run<'a> {
         Block::of(Content::Headline(tally, self.effort()))
     }
 
+    /// The links that the rows were raced on.
+    pub(crate) fn raced(&self) -> Option<String> {
+        placement::raced(&self.analysis.comparisons, self.source)
+    }
+
     /// The controls of a suite and the changes over all of it.
     pub(crate) fn means(&self) -> Vec<String> {
         let overall = &self.analysis.overall;
         let mut lines: Vec<String> = Vec::new();
+        lines.extend(self.raced().filter(|_| self.detail != Detail::Terse));
         if self.detail == Detail::Brief {
             lines.extend(sentences::controls(&self.analysis.comparisons));
             lines.extend(hosts::of_suite(&self.analysis.comparisons));
