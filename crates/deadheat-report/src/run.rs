@@ -20,6 +20,7 @@ use deadheat_model::{
 };
 
 use crate::cells::{Figure, change_cells, figure_cells, interval_head, rate_cells, typical};
+use crate::cost::{change_head, cost_of};
 use crate::document::{
     Block, Cell, Content, Kind, Note, Row, Severity, Table, Tone, VerdictLine, mark_of,
 };
@@ -228,6 +229,11 @@ impl<'a> Run<'a> {
         placement::raced(&self.analysis.comparisons, self.source)
     }
 
+    /// The head of the column of changes.
+    pub(crate) fn change_head(&self) -> &'static str {
+        change_head(self.analysis.comparisons.iter().map(|one| &one.metric))
+    }
+
     /// The controls of a suite and the changes over all of it.
     pub(crate) fn means(&self) -> Vec<String> {
         let overall = &self.analysis.overall;
@@ -268,7 +274,7 @@ impl<'a> Run<'a> {
             table.column(Kind::Name, "candidate");
         }
         table.column(Kind::Words, if brief { "" } else { "verdict" });
-        table.column(Kind::Number, "change");
+        table.column(Kind::Number, self.change_head());
         table.column(
             Kind::Number,
             interval_head(self.analysis.comparisons.iter().map(Comparison::coverage)),
@@ -289,7 +295,7 @@ impl<'a> Run<'a> {
                 }
                 let tone = comparison.verdict.map(Tone::Verdict);
                 cells.push(Cell::toned(self.verdict_cell(comparison, brief), tone));
-                let change = change_cells(comparison.estimate.as_ref(), self.glyphs);
+                let change = change_cells(cost_of(comparison).as_ref(), self.glyphs);
                 cells.extend(change.map(Cell::from));
                 let values = typical(&comparison.baseline, comparison.candidate.as_ref());
                 let mut values = quantities(comparison.metric.unit(), &values, self.glyphs);

@@ -7,6 +7,7 @@ use deadheat_model::{
     Overall, Population, Processes, Side, Verdict,
 };
 
+use crate::cost::change_head;
 use crate::glyphs::Glyphs;
 use crate::names::{escape, shown, some_of, texts};
 use crate::units::{self, counted, estimated, waiting};
@@ -178,7 +179,11 @@ pub fn overall(overall: &Overall, analysis: &Analysis, named: bool, glyphs: Glyp
             overall.benchmarks
         ),
     };
-    format!("{whose}geometric mean {change} ({interval}, {taken}).")
+    let what = match change_head(analysis.comparisons.iter().map(|one| &one.metric)) {
+        "change" => "geometric mean".to_owned(),
+        head => format!("geometric mean {head}"),
+    };
+    format!("{whose}{what} {change} ({interval}, {taken}).")
 }
 
 /// That a benchmark has no answer, and why; `title` is how it is called, already fit to be shown.

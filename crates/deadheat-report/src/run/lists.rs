@@ -9,6 +9,7 @@ use super::Run;
 use super::about::{command, machine, plan};
 use crate::calibration::calibrated;
 use crate::cells::{Figure, change_cells, figure_cells, metrics, rate_cells};
+use crate::cost::cost_of;
 use crate::document::{Block, Content, Kind, Note, Row, Severity, Table, VerdictLine};
 use crate::glyphs::Glyphs;
 use crate::names::{labels, sentence_case};
@@ -198,7 +199,7 @@ impl<'a> Run<'a> {
         let heads = figures.iter().map(|figure| figure.name());
         for head in heads
             .chain(rated.then_some("rate"))
-            .chain(["change", "interval"])
+            .chain([self.change_head(), "interval"])
         {
             table.column(Kind::Number, sentence_case(head));
         }
@@ -383,7 +384,11 @@ pub fn to_paired(analysis: &Analysis, width: usize, glyphs: Glyphs) -> String {
         ];
         let mut table = Table::new(Kind::Contender, heads);
         table.name_at_ease = NAME_AT_EASE;
-        table.column(Kind::Words, "verdict");
+        let verdict = match run.change_head() {
+            "change" => "verdict".to_owned(),
+            change => format!("verdict, {change}"),
+        };
+        table.column(Kind::Words, verdict);
         table.spare_column(Kind::Words, "");
         table.rows = rows;
         blocks.push(Block::table(table));
