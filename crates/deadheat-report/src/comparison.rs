@@ -22,7 +22,7 @@ use crate::plot::ForestRow;
 use crate::terminal::Terminal;
 use crate::units::{quantities, two_digits};
 use crate::warnings::WarningText;
-use crate::{figures, gates, markdown, sentences};
+use crate::{figures, gates, markdown, sentences, suite};
 use rows::{Labels, Row, RowSubject, Scene, rows};
 
 /// Columns that the name of a side may take in the head of a column of a terminal.
@@ -68,6 +68,8 @@ fn answer<'a>(
     blocks.extend(Block::list(scene.head()));
     let judged = scene.judged(&shown);
     blocks.extend((!judged.rows.is_empty()).then(|| Block::table(judged)));
+    let legend = suite::legend_alone(&analysis.comparisons, glyphs).map(Block::indented);
+    blocks.extend(legend.map(Block::tight));
     blocks.push(Block::paragraph(words::tally(analysis, &scene.labels)));
     let hidden = words::hidden(rows.len() - shown.len());
     blocks.extend(hidden.map(|hidden| Block::paragraph(hidden).tight()));
@@ -304,9 +306,9 @@ impl<'a> Scene<'a> {
     /// All cells of a comparison but its name and its metric.
     fn cells(&self, comparison: &Comparison, provisional: bool, evidence: Evidence) -> Vec<Cell> {
         let word = if provisional {
-            sentences::verdict_word(comparison).to_owned()
+            sentences::marked_word(comparison, self.glyphs)
         } else {
-            sentences::verdict_cell(comparison)
+            sentences::verdict_cell(comparison, self.glyphs)
         };
         let mark = self.glyphs.mark(comparison.verdict);
         let tone = comparison.verdict.map(Tone::Verdict);

@@ -234,7 +234,12 @@ impl<'a> Run<'a> {
         change_head(self.analysis.comparisons.iter().map(|one| &one.metric))
     }
 
-    /// The controls of a suite and the changes over all of it.
+    /// The meaning of the marks in a column of verdicts.
+    pub(crate) fn legend(&self) -> Option<String> {
+        suite::legend_alone(&self.analysis.comparisons, self.glyphs)
+    }
+
+    /// The links of a suite, its controls and the changes over all of it.
     pub(crate) fn means(&self) -> Vec<String> {
         let overall = &self.analysis.overall;
         let mut lines: Vec<String> = Vec::new();
@@ -325,10 +330,11 @@ impl<'a> Run<'a> {
         let mark = self.glyphs.mark(comparison.verdict);
         if brief {
             let provisional = if comparison.provisional { "*" } else { "" };
-            let word = sentences::verdict_word(comparison);
+            let word = sentences::marked_word(comparison, self.glyphs);
             format!("{mark} {word}{provisional}")
         } else {
-            format!("{mark} {}", sentences::verdict_cell(comparison))
+            let cell = sentences::verdict_cell(comparison, self.glyphs);
+            format!("{mark} {cell}")
         }
     }
 

@@ -12,7 +12,7 @@ use crate::cost::cost_of;
 use crate::names::{shorten, shown};
 use crate::run::Run;
 use crate::sentences;
-use crate::suite::left_out_cell;
+use crate::suite::{left_out_cell, legend_alone};
 use crate::units::{Precision, counted};
 
 /// Columns that the words of a failure may take in a row.
@@ -130,7 +130,7 @@ pub(super) fn badge(comparison: &Comparison) -> String {
     badge_of(
         code_of(comparison),
         sign,
-        &sentences::verdict_cell(comparison),
+        &sentences::verdict_cell(comparison, GLYPHS),
     )
 }
 
@@ -311,9 +311,11 @@ fn legend(out: &mut dyn Write, axis: &Axis, comparisons: &[Comparison]) -> fmt::
     } else {
         ""
     };
+    let alone = legend_alone(comparisons, GLYPHS).map(|alone| format!(" {alone}."));
     write!(
         out,
         "<p class=\"quiet legend\">Bars are confidence intervals of the change from baseline to candidate, \
-         the grey band is {margin}.{bent}</p>"
+         the grey band is {margin}.{bent}{}</p>",
+        alone.unwrap_or_default()
     )
 }

@@ -99,6 +99,8 @@ impl<'a> Run<'a> {
             if self.analysis.comparisons.iter().any(|one| one.provisional) {
                 blocks.push(Block::indented("* provisional").tight());
             }
+            let legend = self.legend().map(Block::indented);
+            blocks.extend(legend.map(Block::tight));
             blocks.push(self.headline());
             blocks.extend(
                 self.means()
