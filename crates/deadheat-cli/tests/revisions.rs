@@ -202,6 +202,12 @@ func BenchmarkCount(b *testing.B) {
 		lines = Count(text)
 	}
 }
+
+func BenchmarkEmpty(b *testing.B) {
+	for i := 0; i < b.N; i++ {
+		lines = Count(nil) + i
+	}
+}
 ";
 
 #[test]
@@ -233,7 +239,18 @@ fn packages_of_go_race_in_their_own_folders() {
     assert_eq!(answer["benchmarks"][0]["benchmark"], "BenchmarkCount");
     assert_eq!(answer["benchmarks"][0]["verdict"], "slower", "{answer}");
     let run = repo.path(".deadheat/runs").read_dir().unwrap();
-    let run = fs::read_to_string(run.last().unwrap().unwrap().path()).unwrap();
+    let run = run.last().unwrap().unwrap().path();
+    let told = repo.run(
+        env!("CARGO_BIN_EXE_deadheat"),
+        &["analyze", &run.display().to_string()],
+    );
+    let told = &told.succeeds().stdout;
+    assert!(
+        told.contains("raced as linked, not on neutral links"),
+        "{told}"
+    );
+    assert!(!told.contains("every replicate"), "{told}");
+    let run = fs::read_to_string(run).unwrap();
     let here = repo.path("parse").display().to_string();
     assert!(run.contains(&format!("\"directory\":\"{here}\"")), "{run}");
     assert!(run.contains("/tree/parse\""), "{run}");

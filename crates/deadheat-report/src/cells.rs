@@ -2,6 +2,7 @@
 
 use deadheat_model::{Comparison, Estimate, Metric, MetricComparison, Side, Throughput, Unit};
 
+use crate::cost::{change_head, in_cost};
 use crate::document::{Kind, Table};
 use crate::glyphs::Glyphs;
 use crate::names;
@@ -110,8 +111,9 @@ pub(crate) fn metrics<'a>(comparison: &Comparison, glyphs: Glyphs) -> Option<Tab
     if shown.iter().all(|row| judged(row)) {
         return None;
     }
+    let change = change_head(shown.iter().map(|row| &row.metric));
     let heads = match &comparison.candidate {
-        Some(_) => ["metric", "baseline", "candidate", "change", "interval"],
+        Some(_) => ["metric", "baseline", "candidate", change, "interval"],
         None => ["metric", "median", "mean", "min", "max"],
     };
     let mut table = Table::new(Kind::Words, heads);
@@ -125,7 +127,8 @@ pub(crate) fn metrics<'a>(comparison: &Comparison, glyphs: Glyphs) -> Option<Tab
         if let Some(candidate) = &row.candidate {
             let values = typical(&row.baseline, Some(candidate));
             cells.extend(quantities(unit, &values, glyphs));
-            let [change, interval] = change_cells(row.estimate.as_ref(), glyphs);
+            let cost = row.estimate.as_ref().map(|one| in_cost(&row.metric, one));
+            let [change, interval] = change_cells(cost.as_ref(), glyphs);
             let mut sides = [&row.baseline, candidate].into_iter();
             let zeros = row.estimate.is_none() && sides.any(|side| side.min <= 0.0);
             let interval = if zeros { "zeros".to_owned() } else { interval };

@@ -9,9 +9,12 @@ mod words;
 pub use csv::to_comparison_csv;
 pub use rows::{ComparisonOptions, Sort};
 
-use deadheat_model::{Analysis, Better, Comparison, Metric, MetricComparison, Side, Unit, Verdict};
+use deadheat_model::{
+    Analysis, Better, Comparison, Metric, MetricComparison, Overall, Side, Unit, Verdict,
+};
 
 use crate::cells::{change_cells, interval_head, seen, typical};
+use crate::cost::{change_head, cost_of, in_cost};
 use crate::document::{Block, Cell, Content, Kind, Note, Plot, Row as Line, Severity, Table, Tone};
 use crate::glyphs::Glyphs;
 use crate::names::gathered;
@@ -19,7 +22,7 @@ use crate::plot::ForestRow;
 use crate::terminal::Terminal;
 use crate::units::{quantities, two_digits};
 use crate::warnings::WarningText;
-use crate::{figures, gates, markdown, sentences};
+use crate::{figures, gates, markdown, sentences, suite};
 use rows::{Labels, Row, RowSubject, Scene, rows};
 
 /// Columns that the name of a side may take in the head of a column of a terminal.
@@ -65,6 +68,8 @@ fn answer<'a>(
     blocks.extend(Block::list(scene.head()));
     let judged = scene.judged(&shown);
     blocks.extend((!judged.rows.is_empty()).then(|| Block::table(judged)));
+    let legend = suite::legend_alone(&analysis.comparisons, glyphs).map(Block::indented);
+    blocks.extend(legend.map(Block::tight));
     blocks.push(Block::paragraph(words::tally(analysis, &scene.labels)));
     let hidden = words::hidden(rows.len() - shown.len());
     blocks.extend(hidden.map(|hidden| Block::paragraph(hidden).tight()));
@@ -114,6 +119,36 @@ const SUMMARY: [&str; 5] = ["benchmark", "median", "mean", "min", "samples"];
 /// Columns a name should have before p-values take room.
 const NAME_AT_EASE: usize = 20;
 
+/// The columns that tell how sure the changes of a table are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Evidence {
+    /// How the values of each side scatter, which without any interval is all there is to see.
+    Scatter,
+    Interval,
+    IntervalAndP,
+}
+
+impl Evidence {
+    fn of(raced: &[&Comparison]) -> Evidence {
+        let has_interval = |one: &&Comparison| one.estimate.is_some_and(|e| e.interval.is_some());
+        if !raced.is_empty() && !raced.iter().any(has_interval) {
+            return Evidence::Scatter;
+        }
+        let mut called = raced.iter().map(|one| words::p_of_the_change(one));
+        match called.any(|p| p.is_some()) {
+            true => Evidence::IntervalAndP,
+            false => Evidence::Interval,
+        }
+    }
+
+    fn columns(self) -> usize {
+        match self {
+            Evidence::Interval => 1,
+            Evidence::Scatter | Evidence::IntervalAndP => 2,
+        }
+    }
+}
+
 impl<'a> Scene<'a> {
     /// The table of the judged metric.
     fn judged(&self, rows: &[&Row<'a>]) -> Table<'a> {
@@ -128,7 +163,7 @@ impl<'a> Scene<'a> {
     }
 
     /// Columns for the names of benchmark and sides, and for the change.
-    fn heads(&self, first: &str) -> Table<'a> {
+    fn heads(&self, first: &str, change: &str) -> Table<'a> {
         let mut table = Table {
             name_at_ease: NAME_AT_EASE,
             ..Table::default()
@@ -143,7 +178,7 @@ impl<'a> Scene<'a> {
             table.column(Kind::Number, baseline);
             table.column(Kind::Number, &self.labels.candidates()[0]);
         }
-        table.column(Kind::Number, "change");
+        table.column(Kind::Number, change);
         table
     }
 
@@ -160,37 +195,23 @@ impl<'a> Scene<'a> {
 
     fn compared(&self, rows: &[&Row<'a>]) -> Table<'a> {
         let comparisons = || rows.iter().filter_map(|row| row.comparison());
-        let raced = || comparisons().filter(|one| one.candidate.is_some());
         let first = comparisons().next().map(|one| &one.metric);
         let mixed = comparisons().any(|one| Some(&one.metric) != first);
         let head = match first.filter(|metric| !mixed && **metric != Metric::Wall) {
             Some(metric) => format!("benchmark: {}", sentences::metric(metric, self.glyphs)),
             None => "benchmark".to_owned(),
         };
-        let mut table = self.heads(&head);
-        let mut intervals = raced()
-            .filter_map(|one| one.estimate.as_ref()?.interval)
-            .peekable();
-        // Without any interval how the values of each side scatter is all there is to see.
-        let spreads = intervals.peek().is_none() && raced().next().is_some();
-        if spreads {
-            let candidate = if self.several() {
-                "candidate"
-            } else {
-                &self.labels.candidates()[0]
-            };
-            for side in [self.labels.baseline(), candidate] {
-                table.column(Kind::Number, format!("{side} sd"));
-            }
-        } else {
-            table.column(
-                Kind::Number,
-                interval_head(intervals.map(|interval| interval.confidence)),
-            );
-            table.spare_column(Kind::Number, "p");
-        }
+        let raced: Vec<&Comparison> = comparisons()
+            .filter(|one| one.candidate.is_some())
+            .collect();
+        // The mean is over all rows, shown or not.
+        let change = change_head(self.analysis.comparisons.iter().map(|one| &one.metric));
+        let mut table = self.heads(&head, change);
+        let evidence = Evidence::of(&raced);
+        self.heads_of_evidence(&mut table, evidence, &raced);
         // Without pairs every verdict is provisional; the head says it for all.
-        let mut judged = raced().filter(|one| one.verdict.is_some()).peekable();
+        let judged = raced.iter().filter(|one| one.verdict.is_some());
+        let mut judged = judged.peekable();
         let provisional = judged.peek().is_some() && judged.all(|one| one.provisional);
         table.column(
             Kind::Words,
@@ -207,8 +228,8 @@ impl<'a> Scene<'a> {
         let mut last = None;
         for row in rows {
             let mut cells = match row.comparison() {
-                Some(one) => self.cells(one, provisional, spreads),
-                None => self.unanswered(self.reason(row)),
+                Some(one) => self.cells(one, provisional, evidence),
+                None => self.unanswered(self.reason(row), evidence),
             };
             if mixed {
                 let metric = row.comparison().map(|one| &one.metric);
@@ -227,36 +248,67 @@ impl<'a> Scene<'a> {
                 drawn: row.comparison().map(ForestRow::from),
             });
         }
-        for overall in &self.analysis.overall {
-            let nothing = || Cell::from(self.glyphs.nothing());
-            let title = words::overall_title(self.analysis).to_owned();
-            let mut cells = vec![Cell::toned(title, Some(Tone::Total)), nothing()];
+        table.rows.extend(self.means(evidence, width));
+        table
+    }
+
+    /// The columns of what tells how sure the changes are.
+    fn heads_of_evidence(&self, table: &mut Table<'a>, evidence: Evidence, raced: &[&Comparison]) {
+        if evidence == Evidence::Scatter {
+            let candidate = if self.several() {
+                "candidate"
+            } else {
+                &self.labels.candidates()[0]
+            };
+            for side in [self.labels.baseline(), candidate] {
+                table.column(Kind::Number, format!("{side} sd"));
+            }
+            return;
+        }
+        let intervals = raced
+            .iter()
+            .filter_map(|one| one.estimate.as_ref()?.interval);
+        let head = interval_head(intervals.map(|interval| interval.confidence));
+        table.column(Kind::Number, head);
+        if evidence == Evidence::IntervalAndP {
+            table.spare_column(Kind::Number, "p");
+        }
+    }
+
+    /// The means over all benchmarks, a row for each candidate.
+    fn means(&self, evidence: Evidence, width: usize) -> Vec<Line<'a>> {
+        let nothing = || Cell::from(self.glyphs.nothing());
+        let row = |overall: &'a Overall| {
+            let title = Cell::toned("geometric mean".to_owned(), Some(Tone::Total));
+            let mut cells = vec![title, nothing()];
             if self.several() {
                 cells.push(self.labels.candidate(&overall.candidate).into());
             }
             cells.push(nothing());
-            cells.extend(change_cells(Some(&overall.estimate), self.glyphs).map(Cell::from));
-            cells.push(nothing());
+            let change = change_cells(Some(&overall.estimate), self.glyphs);
+            cells.extend(change.map(Cell::from));
+            cells.resize_with(cells.len() + evidence.columns() - 1, nothing);
             cells.push(words::overall_of(overall).into());
             cells.resize(width, "".into());
-            table.rows.push(Line {
+            Line {
                 drawn: Some(ForestRow {
                     estimate: Some(&overall.estimate),
+                    metric: None,
                     margin: self.analysis.design.margin,
                     verdict: None,
                 }),
                 ..cells.into()
-            });
-        }
-        table
+            }
+        };
+        self.analysis.overall.iter().map(row).collect()
     }
 
     /// All cells of a comparison but its name and its metric.
-    fn cells(&self, comparison: &Comparison, provisional: bool, spreads: bool) -> Vec<Cell> {
+    fn cells(&self, comparison: &Comparison, provisional: bool, evidence: Evidence) -> Vec<Cell> {
         let word = if provisional {
-            sentences::verdict_word(comparison).to_owned()
+            sentences::marked_word(comparison, self.glyphs)
         } else {
-            sentences::verdict_cell(comparison)
+            sentences::verdict_cell(comparison, self.glyphs)
         };
         let mark = self.glyphs.mark(comparison.verdict);
         let tone = comparison.verdict.map(Tone::Verdict);
@@ -264,31 +316,36 @@ impl<'a> Scene<'a> {
         let Some(candidate) = &comparison.candidate else {
             let median = [comparison.baseline.median];
             let median = quantities(comparison.metric.unit(), &median, self.glyphs);
-            let mut cells = self.unanswered(verdict.text.into());
+            let mut cells = self.unanswered(verdict.text.into(), evidence);
             cells[0] = median.concat().into();
             return cells;
         };
         let mut cells = self.typical(&comparison.metric, [&comparison.baseline, candidate]);
-        let [change, interval] = change_cells(comparison.estimate.as_ref(), self.glyphs);
+        let [change, interval] = change_cells(cost_of(comparison).as_ref(), self.glyphs);
         cells.push(Cell::toned(change, tone.filter(|tone| tone.moved())));
         let or_nothing = |shown: Option<String>| -> Cell {
             shown
                 .unwrap_or_else(|| self.glyphs.nothing().to_owned())
                 .into()
         };
-        if spreads {
-            cells.extend([&comparison.baseline, candidate].map(|side| or_nothing(scatter(side))));
-        } else {
-            cells.push(interval.into());
-            cells.push(or_nothing(comparison.p_adjusted.map(words::probability)));
+        match evidence {
+            Evidence::Scatter => {
+                let sides = [&comparison.baseline, candidate];
+                cells.extend(sides.map(|side| or_nothing(scatter(side))));
+            }
+            Evidence::Interval => cells.push(interval.into()),
+            Evidence::IntervalAndP => {
+                let p = or_nothing(words::p_of_the_change(comparison));
+                cells.extend([interval.into(), p]);
+            }
         }
         cells.push(verdict);
         cells
     }
 
     /// The cells of a row that holds nothing but why it does.
-    fn unanswered(&self, reason: Cell) -> Vec<Cell> {
-        let before = 5 + usize::from(self.several());
+    fn unanswered(&self, reason: Cell, evidence: Evidence) -> Vec<Cell> {
+        let before = 3 + usize::from(self.several()) + evidence.columns();
         let mut cells = vec![Cell::from(self.glyphs.nothing()); before];
         cells.push(reason);
         cells
@@ -402,7 +459,7 @@ impl<'a> Scene<'a> {
             }
             return table;
         }
-        let mut table = self.heads("benchmark");
+        let mut table = self.heads("benchmark", change_head(std::iter::once(metric)));
         let estimates = rows.iter().filter_map(|(_, row)| row.estimate.as_ref());
         let intervals = estimates.filter_map(|estimate| estimate.interval);
         table.column(
@@ -423,7 +480,8 @@ impl<'a> Scene<'a> {
             let name = if again { "" } else { of.title.as_str() };
             let mut cells: Vec<Cell> = vec![name.into()];
             cells.extend(self.typical(metric, [&row.baseline, candidate]));
-            let [change, interval] = change_cells(row.estimate.as_ref(), self.glyphs);
+            let cost = row.estimate.as_ref().map(|one| in_cost(metric, one));
+            let [change, interval] = change_cells(cost.as_ref(), self.glyphs);
             let tone = row.verdict.map(Tone::Verdict);
             cells.push(Cell::toned(change, tone.filter(|tone| tone.moved())));
             cells.push(interval.into());
@@ -447,9 +505,9 @@ fn beside(comparison: &Comparison) -> impl Iterator<Item = &MetricComparison> {
     })
 }
 
-/// True where a metric is shown without being asked for: it is faster or slower;
-/// nobody knows which way is better and its interval lies to one side of zero,
-/// the change beyond the margin; or it is exact, as counts may be.
+/// True where a metric is shown without being asked for: it is faster or slower. Without a verdict
+/// its change is beyond the margin, and the interval of an amount, or of a metric without a better
+/// direction, lies to one side of zero; without an interval its values lie apart.
 fn moved(row: &MetricComparison, margin: f64) -> bool {
     let beyond = |change: f64| change.abs() > margin;
     let estimate = row.estimate.as_ref();
@@ -457,30 +515,51 @@ fn moved(row: &MetricComparison, margin: f64) -> bool {
         (Some(verdict), ..) => matches!(verdict, Verdict::Faster | Verdict::Slower),
         (None, Some(estimate), Some(interval)) => {
             let aside = interval.low.0 > 0.0 || interval.high.0 < 0.0;
-            row.metric.better() == Better::Unknown && aside && beyond(estimate.effect.change())
+            // Of times too few recordings are no proof, whatever their interval.
+            let tells = is_amount(row.metric.unit()) || row.metric.better() == Better::Unknown;
+            tells && aside && beyond(estimate.effect.change())
         }
-        (None, Some(estimate), None) => exact(row) && beyond(estimate.effect.change()),
+        (None, Some(estimate), None) => {
+            (exact(row) || apart(row)) && beyond(estimate.effect.change())
+        }
         // From nothing to something there is no ratio.
-        (None, None, _) => exact(row),
+        (None, None, _) => exact(row) || apart(row),
     }
 }
 
 /// True where all samples of a side have one value, and the sides differ in it:
 /// without scatter there is no interval, and nothing to doubt either.
 fn exact(row: &MetricComparison) -> bool {
-    let one_value = |side: &Side| side.samples > 1 && side.min == side.max;
-    let candidate = row.candidate.as_ref();
-    candidate.is_some_and(|candidate| {
-        one_value(&row.baseline) && one_value(candidate) && row.baseline.min != candidate.min
-    })
+    let one_value = |side: &Side| side.min == side.max;
+    apart_if(row, one_value)
+}
+
+/// True for an amount if every value of one side exceeds every value of the other. Allocated bytes
+/// scatter by a few because a benchmark averages them over its iterations. Times of two recordings
+/// lie apart by chance.
+fn apart(row: &MetricComparison) -> bool {
+    is_amount(row.metric.unit()) && apart_if(row, |_| true)
+}
+
+/// True if the values of the two sides do not overlap, and those of either side are `fit` to tell.
+fn apart_if(row: &MetricComparison, fit: impl Fn(&Side) -> bool) -> bool {
+    let (old, Some(new)) = (&row.baseline, &row.candidate) else {
+        return false;
+    };
+    let is_fit = |side: &Side| side.samples > 1 && fit(side);
+    is_fit(old) && is_fit(new) && (old.max < new.min || new.max < old.min)
+}
+
+fn is_amount(unit: Unit) -> bool {
+    match unit {
+        Unit::Bytes | Unit::Count => true,
+        Unit::Nanoseconds | Unit::BytesPerSecond | Unit::PerSecond => false,
+    }
 }
 
 /// The verdict on a metric in a word: what is no time and no rate is not faster or slower.
 fn word(metric: &Metric, verdict: Option<Verdict>) -> &'static str {
-    let amount = match metric.unit() {
-        Unit::Bytes | Unit::Count => true,
-        Unit::Nanoseconds | Unit::BytesPerSecond | Unit::PerSecond => false,
-    };
+    let amount = is_amount(metric.unit());
     let more = metric.better() == Better::More;
     match verdict {
         Some(Verdict::Faster | Verdict::Slower) if amount => {

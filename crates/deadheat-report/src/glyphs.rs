@@ -70,6 +70,11 @@ impl Glyphs {
         self.choose("└", " ")
     }
 
+    /// Marks a change that holds by itself and not for the whole suite.
+    pub(crate) fn alone(self) -> &'static str {
+        self.choose("†", "^")
+    }
+
     /// Stands in a table cell that has no value.
     pub fn nothing(self) -> &'static str {
         self.choose("–", "-")

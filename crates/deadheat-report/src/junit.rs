@@ -13,7 +13,7 @@ use crate::glyphs::Glyphs;
 use crate::names::{labels, shorten, xml};
 use crate::sentences::{self, Called, Source};
 use crate::warnings::{self, WarningText};
-use crate::{gates, suite};
+use crate::{gates, placement, suite};
 
 /// Columns a name may take.
 const NAME: usize = 200;
@@ -33,8 +33,11 @@ const GLYPHS: Glyphs = Glyphs::Unicode;
 /// alone, its own), in seconds; of saved results that have none it is left out. That of the suite
 /// is what the run took.
 pub fn to_junit(analysis: &Analysis) -> String {
-    let shared = shared(analysis);
+    let all = every_warning(analysis);
+    let shared = warnings::shared_warnings(&all);
     let mut tests = compared(analysis, &shared);
+    let titles: Vec<String> = tests.iter().map(|test| test.name.clone()).collect();
+    let shared = warnings::attributed(&shared, &all, &titles);
     tests.extend(analysis.failures.iter().map(|failure| {
         let title = suite::failed_title(failure, GLYPHS);
         let sentence = sentences::failed(&shorten(&title, LABEL, GLYPHS), failure, GLYPHS);
@@ -90,14 +93,13 @@ fn warnings_on(
     warnings::messages(one, &[candidate.unwrap_or("")], source, GLYPHS)
 }
 
-/// The warnings that all comparisons share, which stand once for the suite.
-fn shared(analysis: &Analysis) -> Vec<WarningText> {
+/// The warnings on each comparison.
+fn every_warning(analysis: &Analysis) -> Vec<Vec<WarningText>> {
     let source = Source::of(analysis);
     let comparisons = analysis.comparisons.iter();
-    let all: Vec<Vec<WarningText>> = comparisons
+    comparisons
         .map(|one| warnings_on(one, None, source))
-        .collect();
-    warnings::shared_warnings(&all)
+        .collect()
 }
 
 fn compared(analysis: &Analysis, shared: &[WarningText]) -> Vec<Test> {
@@ -235,6 +237,7 @@ fn document(analysis: &Analysis, tests: &[Test], shared: Vec<WarningText>) -> St
         &analysis.failures,
         &analysis.left_out,
     )];
+    out.extend(placement::raced(&analysis.comparisons, source));
     out.extend(sentences::effort(analysis));
     out.extend(sentences::ending(&analysis.ending, source, GLYPHS));
     let warnings = WarningText::of_run(&analysis.warnings, source, GLYPHS).into_iter();

@@ -44,6 +44,7 @@ mod calibration;
 mod cells;
 #[cfg(feature = "commands")]
 mod comparison;
+mod cost;
 #[cfg(feature = "commands")]
 mod doctor;
 mod document;

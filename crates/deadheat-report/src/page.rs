@@ -113,7 +113,6 @@ pub fn write_page(out: &mut dyn Write, analysis: &Analysis, header: &RunHeader) 
                 first,
                 group,
                 own,
-                shared: &shared,
             });
             first += group.len();
         }
@@ -259,6 +258,8 @@ fn head(out: &mut dyn Write, run: &Run<'_>, header: &RunHeader) -> fmt::Result {
         *effort = Some(parts.join(" · "));
     }
     html::blocks(out, &[headline])?;
+    let raced = run.raced().map(Block::paragraph);
+    html::blocks(out, raced.as_slice())?;
     let gate = run.gate().map(Block::of);
     html::blocks(out, gate.as_slice())?;
     out.write_str("</header>\n")
@@ -290,9 +291,8 @@ struct Section<'s, 'a> {
     /// The number of its first comparison.
     first: usize,
     group: &'a [Comparison],
-    /// Remarks on it alone, and those that hold for others, too.
+    /// Remarks on it alone.
     own: Vec<Note>,
-    shared: &'s [Note],
 }
 
 impl Section<'_, '_> {
@@ -356,7 +356,7 @@ impl Section<'_, '_> {
         let known: Vec<Note> = run
             .notes(group)
             .into_iter()
-            .filter(|note| self.shared.contains(note))
+            .filter(|note| !self.own.contains(note))
             .collect();
         let summary = counted(
             known.len() as u64,

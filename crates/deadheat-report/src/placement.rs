@@ -1,4 +1,6 @@
-//! Doubts about where the code lay, in words: what a verdict cannot speak of, and how it could.
+//! Where the code lay, in words: what was raced, what a verdict cannot speak of, and how it could.
+
+use deadheat_model::{Comparison, Scope, Warning};
 
 use crate::glyphs::Glyphs;
 use crate::names::{shown, some_of, texts};
@@ -11,8 +13,52 @@ const NAMED: usize = 4;
 /// Columns that what a linker said may take.
 const REASON: usize = 200;
 
-/// That the linker placed the code once, and how to draw it anew; `reason` is
-/// why that did not come about although somebody asked for it.
+/// The links that a row was raced on, as the run recorded them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Links {
+    Neutral,
+    Own,
+}
+
+impl Links {
+    /// `None` for code that no linker places, and for counts that do not depend on its place.
+    fn of(comparison: &Comparison) -> Option<Links> {
+        comparison.candidate.as_ref()?;
+        let fixed = |warning: &Warning| matches!(warning, Warning::PlacementFixed { .. });
+        match comparison.scope {
+            Scope::Source => Some(Links::Neutral),
+            Scope::Binary if comparison.warnings.iter().any(fixed) => Some(Links::Own),
+            Scope::Binary => None,
+        }
+    }
+}
+
+/// The links that the rows of a table were raced on, in one line; `None` for a recording, which does
+/// not say, and where no linker places the code.
+pub(crate) fn raced(comparisons: &[Comparison], source: Source) -> Option<String> {
+    if source == Source::Recording {
+        return None;
+    }
+    let found: Vec<Links> = comparisons.iter().filter_map(Links::of).collect();
+    let neutral = found.iter().filter(|one| **one == Links::Neutral).count();
+    let own = found.len() - neutral;
+    Some(match (neutral, own) {
+        (0, 0) => return None,
+        (_, 0) => "raced on neutral links, a new one in every replicate: the verdicts are about \
+                   the source."
+            .to_owned(),
+        (0, _) => {
+            "raced as linked, not on neutral links: the verdicts are about these builds.".to_owned()
+        }
+        _ => format!(
+            "{} raced on neutral links, {own} as linked.",
+            counted(neutral as u64, "row", "rows")
+        ),
+    })
+}
+
+/// That the link order was not varied, and how to vary it; `reason` is why that did not come about
+/// although the user asked for it.
 pub(crate) fn fixed(reason: Option<&str>, source: Source, glyphs: Glyphs) -> String {
     let linked = match source {
         Source::Functions => "binary as it was linked",
@@ -21,33 +67,19 @@ pub(crate) fn fixed(reason: Option<&str>, source: Source, glyphs: Glyphs) -> Str
     };
     let why = match reason {
         Some(reason) => format!(
-            ", since neutral links could not be raced ({})",
+            ", because not every replicate ran on neutral links ({})",
             quoted(reason, glyphs)
         ),
         None => String::new(),
     };
     let advice = match (source, reason) {
-        (Source::Recording, _) => {
-            "so before a small change is credited to the source, link anew and record again."
-        }
-        (Source::Programs | Source::Harness, None) => {
-            "so before a small change is credited to the source of compiled programs, link them \
-             with deadheat link, or let deadheat rev build them, and race again: their code is \
-             placed anew for every replicate."
-        }
-        (_, Some(_)) => "so mend that before a small change is credited to the source.",
-        (Source::Functions, None) => {
-            "so before a small change is credited to the source, run cargo deadheat instead of \
-             cargo bench: it places the code anew for every replicate."
-        }
-        (Source::Commands, None) => {
-            "so before a small change is credited to the source, link with deadheat link and race \
-             again: it places the code anew for every replicate."
-        }
+        (Source::Recording, _) => "link again and record again.".to_owned(),
+        (_, Some(_)) => "remove that obstacle and race again.".to_owned(),
+        (_, None) => format!("race on neutral links: {}.", linking(source)),
     };
     format!(
-        "This speaks of the {linked}{why}. Where the linker puts the code can alone move a \
-         result by several percent, {advice}"
+        "This verdict is about the {linked}{why}. Link order alone can move a result by several \
+         percent, so before you credit a small change to the source, {advice}"
     )
 }
 
@@ -61,22 +93,36 @@ pub(crate) fn fixed_briefly(
 ) -> String {
     if let Some(reason) = reason {
         return format!(
-            "Neutral links could not be raced ({}), so this speaks of the code as it was linked.",
+            "Not every replicate ran on neutral links ({}), so this verdict is about the code as \
+             it was linked.",
             quoted(reason, glyphs)
         );
     }
-    let advice = match source {
-        Source::Functions => "; cargo deadheat draws it anew for every replicate",
-        Source::Commands => "; deadheat link draws it anew for every replicate",
-        Source::Programs | Source::Harness => {
-            "; deadheat rev and deadheat link draw it anew for every replicate"
-        }
-        Source::Recording => ", and this was linked once",
+    let here = match source {
+        Source::Recording => ", and the recording does not say whether it was varied".to_owned(),
+        Source::Functions => format!(
+            ", and this race did not vary it. To vary it, {}",
+            linking(source)
+        ),
+        // Commands of which one alone has a record run on neutral links of that one.
+        _ => format!(
+            ", and this race did not vary it on both sides. To vary it, {}",
+            linking(source)
+        ),
     };
     format!(
-        "Link order alone made copies of one function differ by up to {} (docs/placement.md){advice}.",
+        "Link order alone made copies of one function differ by up to {} (docs/placement.md){here}.",
         share(largest)
     )
+}
+
+/// The way to neutral links.
+fn linking(source: Source) -> &'static str {
+    match source {
+        Source::Functions => "run cargo deadheat instead of cargo bench",
+        Source::Commands | Source::Recording => "link the commands with deadheat link",
+        Source::Programs | Source::Harness => "link C, C++ and Rust programs with deadheat link",
+    }
 }
 
 /// That some links could not be raced.
@@ -113,18 +159,18 @@ pub(crate) fn unsectioned(objects: &[String], glyphs: Glyphs) -> String {
     let objects = texts(objects, &|object| shown(object, 60, glyphs));
     format!(
         "The functions of {} share a section, so they keep their places among each other in every \
-         neutral link. Compile with -ffunction-sections to have them placed anew as well.",
+         neutral link. Compile with -ffunction-sections to have them shuffled as well.",
         some_of(&objects, NAMED)
     )
 }
 
 /// That the user's own link is a special one.
-pub(crate) fn apart(apart: f64, glyphs: Glyphs) -> String {
-    let sign = if apart < 0.0 { glyphs.minus() } else { "+" };
+pub(crate) fn apart(apart: f64) -> String {
+    let way = if apart < 0.0 { "lower" } else { "higher" };
     let points = (apart * 100.0).abs().min(999_999.0);
     format!(
-        "Your own link reads {sign}{points:.1} points beside the neutral ones. That comes from where \
-         it put the code, and the next link may take it away."
+        "As you linked it, the change reads {points:.1} points {way} than on neutral links. That \
+         comes from where your link put the code, and the next link may take it away."
     )
 }
 
@@ -151,16 +197,34 @@ mod tests {
         let text = |reason, source| fixed(reason, source, Glyphs::Ascii);
         assert!(text(None, Source::Functions).contains("cargo deadheat instead of cargo bench"));
         assert!(text(None, Source::Commands).contains("deadheat link"));
-        assert!(text(None, Source::Programs).contains("deadheat rev"));
         let recorded = text(None, Source::Recording);
         assert!(recorded.contains("record again") && !recorded.contains("deadheat"));
         for source in [Source::Functions, Source::Commands] {
             let text = text(Some("there is no ld.lld.\u{1b}[2J"), source);
             assert!(text.contains("(there is no ld.lld.\\e[2J)") || text.contains("no ld.lld"));
             assert!(
-                !text.contains('\u{1b}') && text.contains("mend that"),
+                !text.contains('\u{1b}') && text.contains("remove that obstacle"),
                 "{text}"
             );
+        }
+    }
+
+    #[test]
+    fn no_note_claims_a_link_order_that_was_not_varied() {
+        for source in [
+            Source::Functions,
+            Source::Commands,
+            Source::Programs,
+            Source::Harness,
+            Source::Recording,
+        ] {
+            for text in [
+                fixed(None, source, Glyphs::Ascii),
+                fixed_briefly(None, 0.46, source, Glyphs::Ascii),
+            ] {
+                assert!(!text.contains("every replicate"), "{text}");
+                assert!(!text.contains("deadheat rev"), "{text}");
+            }
         }
     }
 }

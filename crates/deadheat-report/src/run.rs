@@ -20,6 +20,7 @@ use deadheat_model::{
 };
 
 use crate::cells::{Figure, change_cells, figure_cells, interval_head, rate_cells, typical};
+use crate::cost::{change_head, cost_of};
 use crate::document::{
     Block, Cell, Content, Kind, Note, Row, Severity, Table, Tone, VerdictLine, mark_of,
 };
@@ -31,7 +32,7 @@ use crate::sentences::{self, Called, Source};
 use crate::suite::left_out_rows;
 use crate::units::quantities;
 use crate::warnings::{self, WarningText};
-use crate::{hosts, suite};
+use crate::{hosts, placement, suite};
 
 /// The amount of an answer that is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -223,10 +224,26 @@ impl<'a> Run<'a> {
         Block::of(Content::Headline(tally, self.effort()))
     }
 
-    /// The controls of a suite and the changes over all of it.
+    /// The links that the rows were raced on.
+    pub(crate) fn raced(&self) -> Option<String> {
+        placement::raced(&self.analysis.comparisons, self.source)
+    }
+
+    /// The head of the column of changes.
+    pub(crate) fn change_head(&self) -> &'static str {
+        change_head(self.analysis.comparisons.iter().map(|one| &one.metric))
+    }
+
+    /// The meaning of the marks in a column of verdicts.
+    pub(crate) fn legend(&self) -> Option<String> {
+        suite::legend_alone(&self.analysis.comparisons, self.glyphs)
+    }
+
+    /// The links of a suite, its controls and the changes over all of it.
     pub(crate) fn means(&self) -> Vec<String> {
         let overall = &self.analysis.overall;
         let mut lines: Vec<String> = Vec::new();
+        lines.extend(self.raced().filter(|_| self.detail != Detail::Terse));
         if self.detail == Detail::Brief {
             lines.extend(sentences::controls(&self.analysis.comparisons));
             lines.extend(hosts::of_suite(&self.analysis.comparisons));
@@ -262,7 +279,7 @@ impl<'a> Run<'a> {
             table.column(Kind::Name, "candidate");
         }
         table.column(Kind::Words, if brief { "" } else { "verdict" });
-        table.column(Kind::Number, "change");
+        table.column(Kind::Number, self.change_head());
         table.column(
             Kind::Number,
             interval_head(self.analysis.comparisons.iter().map(Comparison::coverage)),
@@ -283,7 +300,7 @@ impl<'a> Run<'a> {
                 }
                 let tone = comparison.verdict.map(Tone::Verdict);
                 cells.push(Cell::toned(self.verdict_cell(comparison, brief), tone));
-                let change = change_cells(comparison.estimate.as_ref(), self.glyphs);
+                let change = change_cells(cost_of(comparison).as_ref(), self.glyphs);
                 cells.extend(change.map(Cell::from));
                 let values = typical(&comparison.baseline, comparison.candidate.as_ref());
                 let mut values = quantities(comparison.metric.unit(), &values, self.glyphs);
@@ -313,10 +330,11 @@ impl<'a> Run<'a> {
         let mark = self.glyphs.mark(comparison.verdict);
         if brief {
             let provisional = if comparison.provisional { "*" } else { "" };
-            let word = sentences::verdict_word(comparison);
+            let word = sentences::marked_word(comparison, self.glyphs);
             format!("{mark} {word}{provisional}")
         } else {
-            format!("{mark} {}", sentences::verdict_cell(comparison))
+            let cell = sentences::verdict_cell(comparison, self.glyphs);
+            format!("{mark} {cell}")
         }
     }
 
@@ -382,11 +400,13 @@ impl<'a> Run<'a> {
             .map(|group| self.warnings(group))
             .collect();
         let shared = warnings::shared_warnings(&all);
+        let titles: Vec<String> = self.groups.iter().map(|group| self.title(group)).collect();
+        let told = warnings::attributed(&shared, &all, &titles);
         let own = all.into_iter().map(|mut texts| {
             texts.retain(|one| !shared.contains(one));
             WarningText::notes(texts)
         });
-        (own.collect(), WarningText::notes(shared))
+        (own.collect(), WarningText::notes(told))
     }
 
     /// Remarks on the whole run: how it ended, then doubts about recordings.

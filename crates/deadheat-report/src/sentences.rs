@@ -11,6 +11,7 @@ use deadheat_model::{
 
 use crate::glyphs::Glyphs;
 use crate::names::shown;
+use crate::suite::mark_alone;
 pub use crate::suite::{Called, Source};
 pub use crate::suite::{controls, effort, ending, failed, left_out, overall, tally, time};
 use crate::units::{
@@ -419,14 +420,21 @@ pub(crate) fn built(builds: &[String], glyphs: Glyphs) -> Option<String> {
     }
 }
 
-/// The verdict in a table cell; where it holds for more than the binaries as linked, it says so.
-pub fn verdict_cell(comparison: &Comparison) -> String {
-    let word = verdict_word(comparison);
+/// The verdict in a table cell; where it holds for more than the binaries as linked, or not for the
+/// whole suite, it says so.
+pub fn verdict_cell(comparison: &Comparison, glyphs: Glyphs) -> String {
+    let word = marked_word(comparison, glyphs);
     match (comparison.provisional, comparison.scope) {
         (true, _) => format!("{word} (provisional)"),
         (false, Scope::Source) if comparison.verdict.is_some() => format!("{word} (source)"),
-        (false, _) => word.to_owned(),
+        (false, _) => word,
     }
+}
+
+/// The verdict in a table cell, marked if it does not hold for the whole suite.
+pub(crate) fn marked_word(comparison: &Comparison, glyphs: Glyphs) -> String {
+    let mark = mark_alone(comparison, glyphs);
+    format!("{}{mark}", verdict_word(comparison))
 }
 
 /// The verdict in a table cell and nothing else.

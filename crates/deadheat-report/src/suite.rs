@@ -7,6 +7,7 @@ use deadheat_model::{
     Overall, Population, Processes, Side, Verdict,
 };
 
+use crate::cost::change_head;
 use crate::glyphs::Glyphs;
 use crate::names::{escape, shown, some_of, texts};
 use crate::units::{self, counted, estimated, waiting};
@@ -178,7 +179,11 @@ pub fn overall(overall: &Overall, analysis: &Analysis, named: bool, glyphs: Glyp
             overall.benchmarks
         ),
     };
-    format!("{whose}geometric mean {change} ({interval}, {taken}).")
+    let what = match change_head(analysis.comparisons.iter().map(|one| &one.metric)) {
+        "change" => "geometric mean".to_owned(),
+        head => format!("geometric mean {head}"),
+    };
+    format!("{whose}{what} {change} ({interval}, {taken}).")
 }
 
 /// That a benchmark has no answer, and why; `title` is how it is called, already fit to be shown.
@@ -243,19 +248,82 @@ pub(crate) fn tally_with(
     }
 }
 
-/// The number of changes that do not hold for all comparisons together; empty where all do.
+fn is_judged(comparison: &Comparison) -> bool {
+    comparison.candidate.is_some() && comparison.verdict.is_some()
+}
+
+fn is_changed(comparison: &Comparison) -> bool {
+    let changed = matches!(comparison.verdict, Some(Verdict::Faster | Verdict::Slower));
+    comparison.candidate.is_some() && changed
+}
+
+fn holds_alone(comparison: &Comparison) -> bool {
+    is_changed(comparison) && !comparison.holds_in_suite
+}
+
+/// The number of calls that chance explains, and of changes that hold for all comparisons together;
+/// empty if all of them do.
 fn doubtful(comparisons: &[Comparison]) -> String {
-    let raced = || comparisons.iter().filter(|one| one.candidate.is_some());
-    let moved = |one: &&Comparison| matches!(one.verdict, Some(Verdict::Faster | Verdict::Slower));
-    let changed = raced().filter(moved).count();
-    let few = raced().filter(moved).filter(|one| !one.holds_in_suite);
-    match few.count() {
-        0 => String::new(),
-        some => format!(
-            " ({some} of the {changed} that changed may be chance among {})",
-            raced().count()
-        ),
+    let judged = comparisons.iter().filter(|one| is_judged(one)).count();
+    let changed = comparisons.iter().filter(|one| is_changed(one)).count();
+    let alone = comparisons.iter().filter(|one| holds_alone(one)).count();
+    if alone == 0 {
+        return String::new();
     }
+    let hold = match changed - alone {
+        0 => format!("none of the {changed} that changed holds"),
+        1 => format!("1 of the {changed} that changed holds"),
+        some => format!("{some} of the {changed} that changed hold"),
+    };
+    let confirmed = match comparisons.iter().any(|one| one.confirmation.is_some()) {
+        true => " or in a second race",
+        false => "",
+    };
+    let by_chance = explained_by_chance(comparisons);
+    format!(
+        " (chance alone would explain {by_chance} of {judged}; {hold} for all {judged} \
+         together{confirmed})"
+    )
+}
+
+/// The calls to expect if nothing changed. Candidates of one benchmark share its error rate, so it
+/// counts once for them.
+fn explained_by_chance(comparisons: &[Comparison]) -> String {
+    let groups = groups(comparisons).into_iter();
+    let rates = groups.filter_map(|group| {
+        let mut judged = group.iter().filter(|one| is_judged(one));
+        judged.next().map(|one| one.alpha)
+    });
+    let expected = rates.sum::<f64>().round();
+    if expected < 1.0 {
+        "fewer than 1".to_owned()
+    } else {
+        format!("about {expected:.0}")
+    }
+}
+
+/// Marks a change that holds by itself and not for all comparisons together.
+pub(crate) fn mark_alone(comparison: &Comparison, glyphs: Glyphs) -> &'static str {
+    if holds_alone(comparison) {
+        glyphs.alone()
+    } else {
+        ""
+    }
+}
+
+/// The meaning of that mark; `None` if no row has it.
+pub(crate) fn legend_alone(comparisons: &[Comparison], glyphs: Glyphs) -> Option<String> {
+    let marked = || comparisons.iter().filter(|one| holds_alone(one));
+    marked().next()?;
+    let judged = comparisons.iter().filter(|one| is_judged(one)).count();
+    let unconfirmed = match marked().any(|one| one.confirmation.is_some()) {
+        true => ", or a second race did not confirm it",
+        false => "",
+    };
+    Some(format!(
+        "{} holds by itself, not for all {judged} together{unconfirmed}",
+        glyphs.alone()
+    ))
 }
 
 /// The outcome of the controls of a suite; `None` without any.

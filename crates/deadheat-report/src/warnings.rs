@@ -381,7 +381,7 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
         }
         Warning::LinksRefused { seeds, reason } => placement::refused(seeds, reason, glyphs),
         Warning::BuildsUnmatched { reason } => placement::unmatched(reason.as_deref(), glyphs),
-        Warning::OwnLinkApart { apart } => placement::apart(*apart, glyphs),
+        Warning::OwnLinkApart { apart } => placement::apart(*apart),
         Warning::ControlSeparated {
             benchmark,
             change,
@@ -639,13 +639,48 @@ pub(crate) fn shared_warnings(doubts: &[Vec<WarningText>]) -> Vec<WarningText> {
     warnings_first(shared, |one| one.information)
 }
 
+/// Shared remarks with the titles of the benchmarks they are about, where these are not all.
+pub(crate) fn attributed(
+    shared: &[WarningText],
+    doubts: &[Vec<WarningText>],
+    titles: &[String],
+) -> Vec<WarningText> {
+    texts_of(shared, |one| {
+        let concerned = titles.iter().zip(doubts);
+        let concerned = concerned.filter(|(_, texts)| texts.contains(one));
+        let concerned: Vec<&str> = concerned.map(|(title, _)| title.as_str()).collect();
+        if concerned.len() == doubts.len() {
+            one.text.clone()
+        } else {
+            format!("{}: {}", named(&concerned), one.text)
+        }
+    })
+}
+
+/// The same warnings in other words.
+fn texts_of(all: &[WarningText], words: impl Fn(&WarningText) -> String) -> Vec<WarningText> {
+    let mut texts = Vec::with_capacity(all.len());
+    for one in all {
+        let text = words(one);
+        texts.push(WarningText {
+            text,
+            ..one.clone()
+        });
+    }
+    texts
+}
+
 /// Benchmarks named where something holds for several.
 const NAMED: usize = 4;
 
 /// The remarks on a suite where every benchmark has a line only: each thing once, doubts first,
 /// with the titles of the benchmarks it is about where these are not all. Of a kind of doubt whose
-/// words differ from benchmark to benchmark the first is told, and whom else it concerns.
-pub(crate) fn merged_by_kind(benchmarks: &[(String, Vec<WarningText>)]) -> Vec<WarningText> {
+/// words differ from benchmark to benchmark the first is told, and whom else it concerns. A kind that
+/// `holds_for_all` although it is worth a remark on some of them only names none of them.
+pub(crate) fn merged_by_kind(
+    benchmarks: &[(String, Vec<WarningText>)],
+    holds_for_all: impl Fn(&WarningText) -> bool,
+) -> Vec<WarningText> {
     let mut together: Vec<(WarningText, Vec<&str>, bool)> = Vec::new();
     for (title, texts) in benchmarks {
         for one in texts {
@@ -667,7 +702,7 @@ pub(crate) fn merged_by_kind(benchmarks: &[(String, Vec<WarningText>)]) -> Vec<W
     let mut merged = Vec::with_capacity(together.len());
     for (one, titles, differ) in together {
         let text = match (differ, &titles[..]) {
-            (false, titles) if titles.len() == all || one.information => one.text,
+            (false, titles) if titles.len() == all || holds_for_all(&one) => one.text,
             (true, [first, others @ ..]) if !others.is_empty() => {
                 let others = named(others);
                 format!(
@@ -705,7 +740,8 @@ mod tests {
         let other = told(false, "Groups disagree by 3 %.");
         let suite = |told: [Vec<WarningText>; 3]| {
             let titles = ["a", "b", "c"].map(str::to_owned);
-            let told = merged_by_kind(&titles.into_iter().zip(told).collect::<Vec<_>>());
+            let told = titles.into_iter().zip(told).collect::<Vec<_>>();
+            let told = merged_by_kind(&told, |one| one.information && one.text == "Linked once.");
             told.into_iter().map(|one| one.text).collect::<Vec<_>>()
         };
         let mixed = suite([vec![note.clone()], vec![doubt.clone(), note], vec![]]);
@@ -716,6 +752,9 @@ mod tests {
             vec![doubt.clone()],
         ]);
         assert_eq!(all, ["Groups disagree."]);
+        let apart = told(true, "Your link differs.");
+        let one_of_three = suite([vec![], vec![apart], vec![]]);
+        assert_eq!(one_of_three, ["'b': Your link differs."]);
         let differ = suite([vec![doubt], vec![], vec![other]]);
         let words = ["'a': Groups disagree. The like holds for 'c' (-v tells)."];
         assert_eq!(differ, words);
@@ -730,7 +769,12 @@ mod tests {
             vec![doubt, note.clone(), all.clone()],
             vec![all.clone()],
         ];
-        assert_eq!(shared_warnings(&groups), [all, note]);
+        let shared = shared_warnings(&groups);
+        assert_eq!(shared, [all, note]);
+        let titles = ["a", "b", "c"].map(str::to_owned);
+        let told = attributed(&shared, &groups, &titles);
+        let told: Vec<&str> = told.iter().map(|one| one.text.as_str()).collect();
+        assert_eq!(told, ["interrupted", "'a' and 'b': linked once"]);
     }
 
     #[test]

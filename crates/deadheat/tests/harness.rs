@@ -703,7 +703,7 @@ fn the_note_on_placement_is_for_people_too() {
     // Twice the work is more than placement was ever seen to make.
     assert!(!done.stdout.contains("Link order alone"), "{done:?}");
     let all = track.race(&[&one[..], &["-v"]].concat()).ends_with(0);
-    all.tells("This speaks of the binary as it was linked.");
+    all.tells("This verdict is about the binary as it was linked.");
     assert!(!done.stderr.contains("debug build"), "{done:?}");
     let paired = track
         .race(&["fine/work", "end/exit", "--format", "paired"])

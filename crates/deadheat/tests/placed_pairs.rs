@@ -407,7 +407,7 @@ fn where_one_build_has_no_links_a_verdict_speaks_of_the_binaries() {
     assert!(seeds(run, 0).iter().all(|seed| *seed == 0), "{told:?}");
     assert!(!seeds(run, 1).contains(&0), "{told:?}");
     assert_eq!(run.header.environment.neutral_links.len(), 2);
-    told.tells("Neutral links could not be raced")
+    told.tells("Not every replicate ran on neutral links")
         .tells("no record of its link lies beside it");
 }
 

@@ -4,7 +4,8 @@
 use std::collections::HashMap;
 
 use deadheat_model::{
-    Analysis, Better, FailedBenchmark, LeftOut, LeftOutReason, Metric, Overall, Warning,
+    Analysis, Better, Comparison, FailedBenchmark, LeftOut, LeftOutReason, Metric, Overall,
+    Verdict, Warning,
 };
 
 use super::rows::{self, Labels, Scene};
@@ -33,6 +34,14 @@ pub(super) fn probability(p: f64) -> String {
     }
 }
 
+/// The p-value that a change was called by; `None` beside any other verdict, which answers another
+/// question than whether the change is zero, and where the interval alone decided.
+pub(super) fn p_of_the_change(comparison: &Comparison) -> Option<String> {
+    let called = matches!(comparison.verdict, Some(Verdict::Faster | Verdict::Slower));
+    let p = comparison.p_looks.filter(|p| *p <= comparison.alpha);
+    p.filter(|_| called).map(probability)
+}
+
 /// A metric as the title of a table, with the direction where it is not that of a cost.
 pub(super) fn metric_title(metric: &Metric, glyphs: Glyphs) -> String {
     let name = sentences::metric(metric, glyphs);
@@ -40,17 +49,6 @@ pub(super) fn metric_title(metric: &Metric, glyphs: Glyphs) -> String {
         Better::Less => name,
         Better::More => format!("{name} (more is better)"),
         Better::Unknown => format!("{name} (nobody told which way is better)"),
-    }
-}
-
-/// The name of the mean over all benchmarks. It is one of costs, so where
-/// more of something is better it reads the other way round.
-pub(super) fn overall_title(analysis: &Analysis) -> &'static str {
-    let mut judged = analysis.comparisons.iter();
-    if judged.any(|one| one.metric.better() == Better::More) {
-        "geometric mean of costs"
-    } else {
-        "geometric mean"
     }
 }
 

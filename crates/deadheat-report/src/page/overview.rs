@@ -8,10 +8,11 @@ use deadheat_model::{Analysis, Comparison, Population, Verdict};
 use super::html::{GLYPHS, Text, code as code_of, foreign, isolated};
 use super::intervals::{Axis, axis_marks, interval_cells};
 use crate::cells::typical;
+use crate::cost::cost_of;
 use crate::names::{shorten, shown};
 use crate::run::Run;
 use crate::sentences;
-use crate::suite::left_out_cell;
+use crate::suite::{left_out_cell, legend_alone};
 use crate::units::{Precision, counted};
 
 /// Columns that the words of a failure may take in a row.
@@ -43,7 +44,7 @@ pub(super) fn write(out: &mut dyn Write, run: &Run<'_>, titles: &[String]) -> fm
         out,
         "<div class=\"scroll{long}\"><table id=\"overview\" class=\"intervals\"><caption class=\"unseen\">All benchmarks with their changes</caption>"
     )?;
-    header(out, &columns, &axis)?;
+    header(out, &columns, run.change_head(), &axis)?;
     out.write_str("<tbody>")?;
     let mut order = 0;
     for (index, group) in run.groups.iter().enumerate() {
@@ -75,8 +76,8 @@ pub(super) fn write(out: &mut dyn Write, run: &Run<'_>, titles: &[String]) -> fm
             )?;
             out.write_str(&badge(comparison))?;
             out.write_str("</td>")?;
-            let estimate = comparison.estimate.as_ref();
-            interval_cells(out, estimate, Some(comparison.margin), code, &axis)?;
+            let estimate = cost_of(comparison);
+            interval_cells(out, estimate.as_ref(), Some(comparison.margin), code, &axis)?;
             let values = typical(&comparison.baseline, comparison.candidate.as_ref());
             for (index, cell) in cells[cells.len() - 2..].iter().enumerate() {
                 let sort = values
@@ -129,7 +130,7 @@ pub(super) fn badge(comparison: &Comparison) -> String {
     badge_of(
         code_of(comparison),
         sign,
-        &sentences::verdict_cell(comparison),
+        &sentences::verdict_cell(comparison, GLYPHS),
     )
 }
 
@@ -200,7 +201,7 @@ fn sign(code: &str, verdict: Option<Verdict>) -> &'static str {
     }
 }
 
-fn header(out: &mut dyn Write, columns: &Columns, axis: &Axis) -> fmt::Result {
+fn header(out: &mut dyn Write, columns: &Columns, change: &str, axis: &Axis) -> fmt::Result {
     out.write_str("<thead><tr>")?;
     let column = |out: &mut dyn Write, class: &str, word: &str, more: &str| {
         write!(
@@ -213,7 +214,7 @@ fn header(out: &mut dyn Write, columns: &Columns, axis: &Axis) -> fmt::Result {
         column(out, "who", "candidate", "")?;
     }
     column(out, "call", "verdict", "")?;
-    column(out, "number", "change", "")?;
+    column(out, "number", change, "")?;
     let marks = axis_marks(axis)?;
     column(out, "interval", "interval", &marks)?;
     column(out, "number value", "baseline", "")?;
@@ -310,9 +311,11 @@ fn legend(out: &mut dyn Write, axis: &Axis, comparisons: &[Comparison]) -> fmt::
     } else {
         ""
     };
+    let alone = legend_alone(comparisons, GLYPHS).map(|alone| format!(" {alone}."));
     write!(
         out,
         "<p class=\"quiet legend\">Bars are confidence intervals of the change from baseline to candidate, \
-         the grey band is {margin}.{bent}</p>"
+         the grey band is {margin}.{bent}{}</p>",
+        alone.unwrap_or_default()
     )
 }

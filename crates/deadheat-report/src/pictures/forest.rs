@@ -7,6 +7,7 @@ use super::canvas::{
     Anchor, BAND, BLACK, Colour, GREY, Marker, SOLID, Stroke, corners, fitting, of_verdict, sheet,
 };
 use super::scene::{BELOW, Frame, Picture, SIDE, head, margin, percent, percents};
+use crate::cost::cost_of;
 use crate::glyphs::Glyphs;
 use crate::names::labels;
 use crate::units::{drawn_span, effect};
@@ -68,10 +69,11 @@ fn rows(analysis: &Analysis) -> Vec<Row> {
                 None => title,
             };
             let (ink, marker) = of_verdict(one.verdict);
+            let cost = cost_of(one);
             rows.push(Row {
                 name,
-                words: words(one.estimate.as_ref(), sentences::verdict_word(one)),
-                estimate: one.estimate,
+                words: words(cost.as_ref(), sentences::verdict_word(one)),
+                estimate: cost,
                 margin: one.candidate.as_ref().map(|_| margin(one.margin)),
                 ink,
                 marker,

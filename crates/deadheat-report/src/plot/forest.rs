@@ -1,8 +1,9 @@
 //! The forest plot beside a table: every interval to one scale.
 
-use deadheat_model::{Comparison, Estimate, LogRatio, Verdict};
+use deadheat_model::{Comparison, Estimate, LogRatio, Metric, Verdict};
 
 use super::{ChangeScale, PlotContext, Strokes, color_of, painted};
+use crate::cost::in_cost;
 use crate::glyphs::Glyphs;
 use crate::layout::{GAP, Width as _, wrap};
 use crate::units::drawn_span;
@@ -21,6 +22,8 @@ const MARGINS: f64 = 1.5;
 pub(crate) struct ForestRow<'a> {
     /// The interval, and the estimate in it.
     pub(crate) estimate: Option<&'a Estimate>,
+    /// The metric that changed; `None` if the estimate is one of costs.
+    pub(crate) metric: Option<&'a Metric>,
     /// The margin it is held against.
     pub(crate) margin: f64,
     /// Its colour.
@@ -31,9 +34,20 @@ impl<'a> From<&'a Comparison> for ForestRow<'a> {
     fn from(comparison: &'a Comparison) -> Self {
         Self {
             estimate: comparison.estimate.as_ref(),
+            metric: Some(&comparison.metric),
             margin: comparison.margin,
             verdict: comparison.verdict,
         }
+    }
+}
+
+impl ForestRow<'_> {
+    fn cost(&self) -> Option<Estimate> {
+        let estimate = *self.estimate?;
+        Some(match self.metric {
+            Some(metric) => in_cost(metric, &estimate),
+            None => estimate,
+        })
     }
 }
 
@@ -121,7 +135,7 @@ impl Forest {
         let (mut drawn, mut ends, mut margin) = (Vec::new(), Vec::new(), 0.0_f64);
         for row in rows {
             margin = margin.max(row.margin);
-            if let Some(found) = row.estimate {
+            if let Some(found) = &row.cost() {
                 drawn.extend(<[LogRatio; 2]>::from(drawn_span(found)));
                 ends.extend(reach(found));
             }
@@ -170,7 +184,7 @@ impl Forest {
             [LogRatio(-margin.0), margin].map(|end| self.cell(end).unwrap_or_else(|side| side));
         cells[from..=to].fill(strokes.band);
         cells[self.width / 2] = strokes.zero;
-        let Some(estimate) = row.estimate else {
+        let Some(estimate) = &row.cost() else {
             return cells.into_iter().collect::<String>().trim_end().to_owned();
         };
         let [low, high] = reach(estimate).map(|end| self.cell(end));

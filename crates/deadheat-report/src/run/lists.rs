@@ -9,6 +9,7 @@ use super::Run;
 use super::about::{command, machine, plan};
 use crate::calibration::calibrated;
 use crate::cells::{Figure, change_cells, figure_cells, metrics, rate_cells};
+use crate::cost::cost_of;
 use crate::document::{Block, Content, Kind, Note, Row, Severity, Table, VerdictLine};
 use crate::glyphs::Glyphs;
 use crate::names::{labels, sentence_case};
@@ -80,6 +81,7 @@ impl<'a> Run<'a> {
             blocks.push(Block::paragraph("Nothing was measured."));
         } else {
             blocks.push(Block::table(self.all_contenders()));
+            blocks.extend(self.legend().map(Block::paragraph));
         }
         blocks.push(Block::of(Content::Verdicts(self.all_verdicts())));
         blocks.extend(Block::notes(self.failures()));
@@ -119,6 +121,8 @@ impl<'a> Run<'a> {
                 .map(|gate| Block::of(gate).called(("rule", "rules")).needed()),
         );
         blocks.push(Block::table(capital(overview.clone())).needed());
+        let legend = self.legend().map(Block::paragraph);
+        blocks.extend(legend.map(Block::needed));
         let reasons = ("reason", "reasons");
         blocks.extend(Block::notes(self.failures()).map(|block| block.called(reasons)));
         blocks.extend(self.left_out().map(|block| block.called(reasons)));
@@ -198,7 +202,7 @@ impl<'a> Run<'a> {
         let heads = figures.iter().map(|figure| figure.name());
         for head in heads
             .chain(rated.then_some("rate"))
-            .chain(["change", "interval"])
+            .chain([self.change_head(), "interval"])
         {
             table.column(Kind::Number, sentence_case(head));
         }
@@ -217,8 +221,8 @@ impl<'a> Run<'a> {
                     0 => cells.extend(["", "", self.baseline_cell(group)].map(str::to_owned)),
                     _ => {
                         let comparison = &group[index - 1];
-                        cells.extend(change_cells(comparison.estimate.as_ref(), self.glyphs));
-                        cells.push(sentences::verdict_cell(comparison));
+                        cells.extend(change_cells(cost_of(comparison).as_ref(), self.glyphs));
+                        cells.push(sentences::verdict_cell(comparison, self.glyphs));
                     }
                 }
                 table.rows.push(cells.into());
@@ -383,10 +387,16 @@ pub fn to_paired(analysis: &Analysis, width: usize, glyphs: Glyphs) -> String {
         ];
         let mut table = Table::new(Kind::Contender, heads);
         table.name_at_ease = NAME_AT_EASE;
-        table.column(Kind::Words, "verdict");
+        let verdict = match run.change_head() {
+            "change" => "verdict".to_owned(),
+            change => format!("verdict, {change}"),
+        };
+        table.column(Kind::Words, verdict);
         table.spare_column(Kind::Words, "");
         table.rows = rows;
         blocks.push(Block::table(table));
+        let legend = run.legend().map(Block::indented);
+        blocks.extend(legend.map(Block::tight));
     } else {
         let tally = sentences::tally(&[], &analysis.failures, &analysis.left_out);
         blocks.push(Block::paragraph(tally));
@@ -418,8 +428,9 @@ fn cells(comparison: &Comparison, candidate: &Side, glyphs: Glyphs) -> Vec<Strin
     };
     let [b_min, c_min, b_mean, c_mean] = shown;
     // The verdict with the change it speaks of, and the interval behind it, as far as there are any.
-    let estimate = comparison.estimate.as_ref();
-    let word = sentences::verdict_cell(comparison);
+    let estimate = cost_of(comparison);
+    let estimate = estimate.as_ref();
+    let word = sentences::verdict_cell(comparison, glyphs);
     let [change, interval] = change_cells(estimate, glyphs);
     let verdict = estimate.map_or(word.clone(), |_| format!("{word} {change}"));
     let known = estimate.and_then(|estimate| estimate.interval);

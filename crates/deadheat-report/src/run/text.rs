@@ -99,6 +99,8 @@ impl<'a> Run<'a> {
             if self.analysis.comparisons.iter().any(|one| one.provisional) {
                 blocks.push(Block::indented("* provisional").tight());
             }
+            let legend = self.legend().map(Block::indented);
+            blocks.extend(legend.map(Block::tight));
             blocks.push(self.headline());
             blocks.extend(
                 self.means()
@@ -195,7 +197,12 @@ impl<'a> Run<'a> {
         let titled: Vec<(String, Vec<WarningText>)> = (self.groups.iter())
             .map(|group| (self.title(group), self.warnings(group)))
             .collect();
-        WarningText::notes(warnings::merged_by_kind(&titled))
+        // A note may be worth telling of some benchmarks only and yet hold for all of them.
+        let holds_for_all = |one: &WarningText| {
+            let mut all = self.analysis.comparisons.iter();
+            all.all(|comparison| comparison.warnings.iter().any(|w| w.code() == one.code))
+        };
+        WarningText::notes(warnings::merged_by_kind(&titled, holds_for_all))
     }
 
     /// True where the calibration is worth a line. It changes no verdict, so briefly it

@@ -1,5 +1,7 @@
 use deadheat_model::TextCells;
-use deadheat_model::{Analysis, Comparison, LeftOutReason, Metric, Verdict, Warning};
+use deadheat_model::{
+    Analysis, Comparison, LeftOutReason, Metric, MetricComparison, Side, Verdict, Warning,
+};
 use deadheat_report::sentences::{self, Called, Source};
 use deadheat_report::{
     ComparisonOptions, Glyphs, Sort, escape, shorten, to_comparison, to_comparison_csv,
@@ -123,7 +125,7 @@ fn all_metrics_are_shown_when_asked_for() {
 }
 
 #[test]
-fn of_a_throughput_more_is_faster_and_the_mean_is_one_of_costs() {
+fn of_a_throughput_more_is_faster_and_its_change_is_one_of_time() {
     let options = ComparisonOptions {
         color: true,
         ..WIDE
@@ -135,9 +137,97 @@ fn of_a_throughput_more_is_faster_and_the_mean_is_one_of_costs() {
             .find(|row| row.contains(name))
             .unwrap()
     };
-    assert!(row("copy").contains("ESC[32m+8.1 %"), "{text}");
-    assert!(row("scan").contains("ESC[31m−9.1 %"), "{text}");
+    assert!(row("copy").contains("ESC[32m−7.5 %"), "{text}");
+    assert!(row("scan").contains("ESC[31m+10.0 %"), "{text}");
+    let head = text.lines().find(|line| line.contains("  benchmark"));
+    assert!(head.unwrap().contains("change in time"), "{text}");
+    assert!(!text.contains("of costs"), "{text}");
     insta::assert_snapshot!(text);
+}
+
+#[test]
+fn changes_and_mean_of_one_column_have_one_sign_convention() {
+    let mut slower = throughputs();
+    for one in &mut slower.comparisons {
+        one.estimate = Some(estimate(-0.14, 0.001));
+        one.verdict = Some(Verdict::Slower);
+    }
+    slower.overall = vec![overall("new", 3, 1.0 / 0.86 - 1.0)];
+    for text in [
+        to_comparison(&slower, &ComparisonOptions::default()),
+        to_comparison_markdown(&slower, &WIDE),
+    ] {
+        assert_eq!(text.matches("+16.2").count(), 4, "{text}");
+        assert!(!text.contains("14.0"), "{text}");
+        assert!(text.contains("change in time"), "{text}");
+    }
+}
+
+#[test]
+fn a_p_value_stands_beside_the_change_that_it_called_and_nowhere_else() {
+    let p_of = |text: &str, name: &str| {
+        let found = rows_of(text).into_iter().find(|row| row.contains(name));
+        let cells: Vec<String> = found.unwrap().split("  ").map(str::to_owned).collect();
+        let cells: Vec<String> = cells.into_iter().filter(|one| !one.is_empty()).collect();
+        cells[cells.len() - 2].trim().to_owned()
+    };
+    let text = to_comparison(&two_files(), &WIDE);
+    assert_eq!(p_of(&text, "BM_Sort/64"), "0.00016");
+    for other in ["BM_Sort/1024", "BM_Lock", "BM_Hash/10", "geometric"] {
+        assert_eq!(p_of(&text, other), "–", "{text}");
+    }
+    // Paid for the suite, it may exceed the level of the row that it stands beside.
+    let mut many = two_files();
+    many.comparisons[1].p_adjusted = Some(0.37);
+    assert_eq!(to_comparison(&many, &WIDE), text);
+    for one in &mut many.comparisons {
+        one.verdict = Some(Verdict::Equivalent);
+    }
+    let even = to_comparison(&many, &WIDE);
+    assert!(!even.contains("  p  "), "{even}");
+}
+
+#[test]
+fn metrics_that_moved_are_counted_with_and_without_a_verdict() {
+    let bytes = |values: [[f64; 2]; 2], change: f64, half_width: Option<f64>, verdict| {
+        let ranged = |name: &str, [min, max]: [f64; 2]| Side {
+            min,
+            max,
+            ..side(name, min)
+        };
+        let mut estimate = estimate(change, half_width.unwrap_or(1.0));
+        if half_width.is_none() {
+            estimate.interval = None;
+        }
+        MetricComparison {
+            metric: Metric::AllocatedBytes,
+            baseline: ranged("old", values[0]),
+            candidate: Some(ranged("new", values[1])),
+            estimate: Some(estimate),
+            verdict,
+        }
+    };
+    let halved = [[4096.0, 4101.0], [2048.0, 2051.0]];
+    let rows = [
+        bytes(halved, -0.5, Some(0.01), Some(Verdict::Faster)),
+        bytes(halved, -0.5, Some(0.01), None),
+        bytes(halved, -0.5, None, None),
+        bytes([[4096.0; 2], [2048.0; 2]], -0.5, None, None),
+        bytes(halved, -0.2, Some(0.5), None),
+        bytes([[4096.0, 4101.0], [4096.0, 4103.0]], 0.0001, None, None),
+        bytes([[4096.0, 4101.0], [4102.0, 4103.0]], 0.0003, None, None),
+        bytes([[4096.0, 4101.0], [3000.0, 5000.0]], -0.1, None, None),
+    ];
+    let with = |(number, row): (usize, MetricComparison)| {
+        let mut one = one(&format!("b{number}"), 40.0, 0.0, Some(Verdict::Equivalent));
+        one.metrics.push(row);
+        one
+    };
+    let all = analysis(rows.into_iter().enumerate().map(with).collect());
+    let text = to_comparison(&all, &WIDE);
+    assert!(text.contains("\nallocated bytes: 4 of 8 moved\n"), "{text}");
+    let (_, table) = text.split_once("allocated bytes: 4 of 8 moved\n").unwrap();
+    assert_eq!(names_of(table), ["b0", "b1", "b2", "b3"], "{text}");
 }
 
 #[test]

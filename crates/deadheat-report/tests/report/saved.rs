@@ -81,7 +81,11 @@ pub fn one(name: &str, median: f64, change: f64, verdict: Option<Verdict>) -> Co
         provisional: verdict.is_some(),
         scope: Scope::Binary,
         estimate: Some(estimate(change, half_width)),
-        p_looks: None,
+        p_looks: match verdict {
+            Some(Verdict::Faster) => Some(1.2e-8),
+            Some(Verdict::Slower) => Some(0.00016),
+            _ => Some(0.37),
+        },
         holds_in_suite: true,
         confirmation: None,
         p_adjusted: Some(match verdict {
@@ -179,6 +183,7 @@ pub fn analysis(comparisons: Vec<Comparison>) -> Analysis {
 pub fn two_files() -> Analysis {
     let mut few = one("BM_Hash/10", 31.0, 0.0301, None);
     few.p_adjusted = Some(0.1);
+    few.p_looks = Some(0.08);
     if let Some(estimate) = &mut few.estimate {
         estimate.interval = None;
     }
@@ -346,6 +351,7 @@ pub fn cannot_answer() -> Analysis {
     let bare = |name: &str, warnings: Vec<Warning>| {
         let mut one = one(name, 512.0, 0.031, None);
         one.p_adjusted = None;
+        one.p_looks = None;
         one.estimate.as_mut().unwrap().interval = None;
         one.warnings.extend(warnings);
         one
@@ -390,6 +396,7 @@ pub fn one_process_a_side() -> Analysis {
     let row = |name: &str, change| {
         let mut row = one(name, 512.0, change, None);
         row.p_adjusted = None;
+        row.p_looks = None;
         let estimates = row.metrics.iter_mut().map(|metric| &mut metric.estimate);
         for estimate in estimates.chain([&mut row.estimate]).flatten() {
             estimate.interval = None;
@@ -427,6 +434,7 @@ pub fn alone() -> Analysis {
         one.candidate = None;
         one.estimate = None;
         one.p_adjusted = None;
+        one.p_looks = None;
         one.provisional = false;
         one.warnings.clear();
         for row in &mut one.metrics {

@@ -518,7 +518,7 @@ fn a_verdict_about_binaries_says_nothing_of_the_source_in_its_sentences() {
     for analysis in [race(), functions(), suite()] {
         for comparison in &analysis.comparisons {
             assert_eq!(sentences::placement(comparison, Glyphs::Ascii), None);
-            assert!(!sentences::verdict_cell(comparison).contains("source"));
+            assert!(!sentences::verdict_cell(comparison, Glyphs::Unicode).contains("source"));
         }
     }
 }
