@@ -785,6 +785,9 @@ impl StartsFrom for CommandContenders<'_> {
                 ..
             }) => {
                 if self.named_by_link.contains(&of) {
+                    // What was seen on the link does not hold for the user's own.
+                    self.start_from(block.benchmark, contender, None)?;
+                    self.try_once(block, contender, None)?;
                     let name = &self.benchmarks[block.benchmark].commands[contender].text;
                     return Ok(Some(Flaw::leaves_link(name, &file)));
                 }
