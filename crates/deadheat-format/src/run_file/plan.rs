@@ -214,6 +214,7 @@ object! { HarnessCalls {
     benchmark,
     length,
     warm_up: omit,
+    planned_iterations: omit,
     repetitions,
     threads: or(1),
     // The word that they stand under says it.
