@@ -48,7 +48,7 @@ fn compiled(compiler: &str, source: &Path, executable: &Path, words: &[&str]) {
     assert!(status.unwrap().success());
 }
 
-/// Shell scripts that are no executables of a harness, each with words of the message about it.
+/// Shell scripts that belong to none of the harnesses, each with words of the message about it.
 const SCRIPTS: [(&str, &str); 10] = [
     ("echo 'parse: 12 ms'", "it prints 'parse: 12 ms'"),
     ("echo parse; echo render", "it prints 'parse | render'"),
@@ -128,7 +128,7 @@ int main(int count, char **words)
 }
 
 /// Benchmarks with user counters, under the library's `main` or under one of their own, which
-/// greets, refuses flags that it does not know and ends with exit code 1 where nothing ran.
+/// greets, refuses flags that it does not know and ends with exit code 1 if nothing ran.
 const BENCHMARKS: &str = r#"#include <benchmark/benchmark.h>
 #include <cstdio>
 static void sum(benchmark::State &state)

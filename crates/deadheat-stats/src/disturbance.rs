@@ -67,7 +67,7 @@ pub fn keep_or_drop(flags: &[BlockFlags]) -> Dropping {
 }
 
 /// The same for launches, each of which takes one slot in every block of its replicate; `sizes` are
-/// the blocks of each replicate. A launch that is flagged in all its blocks is one event: counted as
+/// the numbers of blocks of the replicates. A launch that is flagged in all its blocks is one event: counted as
 /// eight, a single one on one side would make the two rates differ.
 pub fn keep_or_drop_launches(flags: &[BlockFlags], sizes: &[usize]) -> Dropping {
     let mut rest = flags;
@@ -96,7 +96,7 @@ fn flagged_blocks(flags: &[BlockFlags]) -> Vec<usize> {
         .collect()
 }
 
-/// Decides about the `flagged` of so many blocks by the events of both sides.
+/// Decides about the `flagged` ones among `blocks` blocks, by the events of both sides.
 fn decide(flagged: Vec<usize>, blocks: usize, events: &[BlockFlags]) -> Dropping {
     let total = |count: fn(&BlockFlags) -> u32| {
         events

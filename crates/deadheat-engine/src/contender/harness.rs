@@ -102,7 +102,7 @@ impl ListingRequest<'_> {
     }
 
     /// The benchmarks of a program that printed `printed` for [`LIST_TESTS`]; `None` if it does not
-    /// prove to be an executable of Google Benchmark. A line that it prints again where no
+    /// prove to be an executable of Google Benchmark. A line that it prints again although no
     /// benchmark matches is a greeting of its `main` and not a name.
     pub(crate) fn google_benchmarks(
         &self,

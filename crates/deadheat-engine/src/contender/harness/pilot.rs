@@ -426,7 +426,7 @@ fn iterations(tried: &[Tried]) -> u64 {
 }
 
 /// The iterations of a repetition of each side, from the launches of the pilot that were as long as
-/// those of the race: the last of each side where the iterations are `counted`, and all otherwise.
+/// those of the race: the last of each side if the iterations are `counted`, and all otherwise.
 /// The largest number counts, because a launch of the pilot may itself be cut short.
 fn planned_iterations(seen: &[Tried], sides: usize, counted: bool) -> Vec<Option<u64>> {
     let from = if counted { seen.len() - sides } else { 0 };
