@@ -90,7 +90,8 @@ impl<'a> Figured<'a> {
             &self.measured,
             &self.baseline,
             &data,
-            clusters.map(|clusters| (clusters.effects(), self.pairs(candidate))),
+            clusters.map(|clusters| clusters.effects()),
+            &self.pairs(candidate),
             self.level,
         );
         let figures = Figures {
@@ -133,20 +134,22 @@ fn sorted(side: &SideData) -> Sorted<'_> {
     }
 }
 
-/// Compares the candidate with the baseline. `paired` are the block effects that were judged and the
-/// pairs of samples; `None` if nothing is paired. Intervals are at the two-sided `level`.
+/// Compares the candidate with the baseline. `effects` are the block effects that were judged;
+/// `None` if nothing is paired, and then the `pairs` are not used. Intervals are at the two-sided
+/// `level`.
 pub(super) fn between(
     measured: &Measured,
     baseline: &SideData,
     candidate: &SideData,
-    paired: Option<(&[f64], Vec<(usize, usize)>)>,
+    effects: Option<&[f64]>,
+    pairs: &[(usize, usize)],
     level: f64,
 ) -> BetweenFigures {
     let mut figures = BetweenFigures::default();
     samples_apart(&mut figures, baseline, candidate, level);
-    if let Some((effects, pairs)) = paired {
+    if let Some(effects) = effects {
         let logs = !(baseline.logs.is_empty() || candidate.logs.is_empty());
-        pairs_together(&mut figures, measured, &pairs, logs, level);
+        pairs_together(&mut figures, measured, pairs, logs, level);
         figures.signed_rank = signed_rank(effects).filter(|_| logs);
     }
     figures
