@@ -12,7 +12,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::decision::{BenchmarkState, ControlComparison, FinalDecision};
 use crate::effects::{EffectEstimate, Effects, estimate, excludes_zero};
 use crate::figures::Figured;
-use crate::hosts::{across_hosts, estimate_over_hosts};
+use crate::hosts::{across_hosts, dropped_blocks, estimate_over_hosts};
 use crate::placement::{Placement, spreads};
 use crate::raced::{Members, Options, Part, Raced, Typical, metric_rows, side};
 #[cfg(feature = "recordings")]
@@ -110,6 +110,7 @@ fn answer(raced: &Raced<'_>, options: Options, recorded: Option<Recorded<'_>>) -
     let (judged, quantile) = (plan.judged(index), plan.quantile(index));
     let name = |id: ContenderId| benchmark.contenders[id.index()].name.as_str();
     let members = Members::of(samples, benchmark.contenders.len());
+    let members = members.without(samples, &cut_short_blocks(header, index, samples));
     let mut baseline_values = members.values(samples, judged, ContenderId::BASELINE);
     let typical = Typical::of(quantile);
     let Some(baseline) = side(name(ContenderId::BASELINE), &mut baseline_values, typical) else {
@@ -322,6 +323,26 @@ fn answer(raced: &Raced<'_>, options: Options, recorded: Option<Recorded<'_>>) -
     }
 }
 
+/// The places of the blocks that are left out because a repetition was cut short. A mean or a slowest
+/// sample with them would speak of interruptions: 1 repetition of 640 made the mean of a side 68 times
+/// as large.
+fn cut_short_blocks(header: &RunHeader, index: usize, samples: &Samples) -> Vec<usize> {
+    let benchmark = &header.plan.benchmarks[index];
+    let mut places = Vec::new();
+    if !benchmark.keeps_order() {
+        return places;
+    }
+    for candidate in benchmark.candidates() {
+        let mut effects = Effects::new(header.plan.judged(index), candidate, header, index);
+        effects.extend(samples);
+        // Every block of launches holds all contenders, so its effect has its place.
+        places.extend(dropped_blocks(&effects, effects.replicates()));
+    }
+    places.sort_unstable();
+    places.dedup();
+    places
+}
+
 /// Copies what was judged into the answer.
 fn fill_in(comparison: &mut Comparison, effect_estimate: &EffectEstimate) {
     let pooled = &effect_estimate.pooled;
@@ -352,7 +373,8 @@ fn fill_in(comparison: &mut Comparison, effect_estimate: &EffectEstimate) {
 
 /// The sign-flip test, drawn from the seed of the run.
 fn confirm(effects: &Effects, effect_estimate: &EffectEstimate, seed: u64) -> Option<f64> {
-    let clusters = effects.clusters(effect_estimate.replicates);
+    let mut kept = Default::default();
+    let clusters = effects.kept_clusters(effect_estimate.replicates, &mut kept);
     if clusters.replicates() > MOST_SIGN_FLIP_REPLICATES {
         return None;
     }

@@ -8,9 +8,10 @@ use deadheat_stats::summary::{median_in_place, quantile_in_place};
 use deadheat_stats::{
     BlockFlags, Call, Clusters, Diagnostics, Dropping, Floor, Formula, KeepReason, Level,
     MIN_BLOCKS, MIN_REPLICATES_FOR_VERDICT, Order, PooledEstimate, block_effect, call, diagnostics,
-    keep_or_drop, pooled_huber,
+    keep_or_drop, keep_or_drop_launches, pooled_huber,
 };
 
+use crate::cut_short::PlannedIterations;
 use crate::raced::{MOST_ZEROS, Machines, tick, ticks_per_sample, zero_as};
 
 /// The samples seen by the end of a block. A look is judged by this and not by what came after it:
@@ -75,6 +76,8 @@ pub(crate) struct Effects {
     numbers: Vec<u32>,
     /// Those of the control in the judged metric, by which hosts of such a run are left out.
     control: Option<Box<Effects>>,
+    /// Flags the slots of launches that were cut short; `None` for all other contenders.
+    planned: Option<PlannedIterations>,
     flags: Vec<BlockFlags>,
     flagged: bool,
     keep_diagnostics: bool,
@@ -130,6 +133,9 @@ impl Effects {
             machines: Machines::of(header),
             numbers: Vec::new(),
             control: None,
+            planned: plan.benchmarks[benchmark]
+                .keeps_order()
+                .then(|| PlannedIterations::of(&plan.benchmarks[benchmark])),
             flags: Vec::new(),
             flagged: false,
             keep_diagnostics: false,
@@ -187,6 +193,9 @@ impl Effects {
         let Some(column) = samples.column(&self.metric) else {
             return;
         };
+        if let Some(planned) = &mut self.planned {
+            planned.learn(samples);
+        }
         let zero_as = zero_as(column, self.tick);
         let adds_up = self.metric.adds_up();
         // Of counts most are like the one before, many are zero: a logarithm takes longer than a
@@ -245,7 +254,11 @@ impl Effects {
                 }
                 last.1
             };
-            let flagged = |slot: usize| u32::from(slots[slot].flags.any());
+            let planned = self.planned.as_ref();
+            let flagged = |slot: usize| {
+                let cut_short = planned.is_some_and(|planned| planned.is_cut_short(&slots[slot]));
+                u32::from(cut_short || slots[slot].flags.any())
+            };
             let (effect, flags) = match order(slots, self.candidate) {
                 Some(order) => {
                     let logs = [log(0), log(1), log(2), log(3)];
@@ -396,11 +409,48 @@ impl Effects {
         }
     }
 
+    /// The same without blocks that were cut short, which `kept` then holds: an effect a hundred
+    /// times as large as all others would decide over every mean.
+    pub(crate) fn kept_clusters<'a>(
+        &'a self,
+        replicates: usize,
+        kept: &'a mut (Vec<f64>, Vec<usize>),
+    ) -> Clusters<'a> {
+        let all = self.clusters(replicates);
+        let sizes = self.sizes(replicates);
+        if let (Some(_), Some(flags)) = (&self.planned, self.flags(replicates))
+            && let Dropping::Drop(gone) = self.keep_or_drop(flags, sizes)
+        {
+            *kept = without(all.effects(), sizes, &gone);
+            return Clusters::new(&kept.0, &kept.1).unwrap_or(all);
+        }
+        all
+    }
+
     /// Flags of the blocks of the first `replicates` replicates; `None` when no block at all is
     /// flagged.
     pub(crate) fn flags(&self, replicates: usize) -> Option<&[BlockFlags]> {
         let blocks = self.sizes.iter().take(replicates).sum::<usize>();
         self.flagged.then(|| &self.flags[..blocks])
+    }
+
+    /// The blocks to leave out by these flags. `sizes` are the numbers of blocks of the replicates.
+    pub(crate) fn keep_or_drop(&self, flags: &[BlockFlags], sizes: &[usize]) -> Dropping {
+        match self.planned {
+            Some(_) => keep_or_drop_launches(flags, sizes),
+            None => keep_or_drop(flags),
+        }
+    }
+
+    /// How many repetitions of the baseline and this candidate were cut short in the first
+    /// `replicates` replicates, and how many there are; `None` if none was cut short.
+    pub(crate) fn cut_short(&self, samples: &Samples, replicates: usize) -> Option<(usize, usize)> {
+        let planned = self.planned.as_ref().filter(|_| self.flagged)?;
+        let seen = &samples.samples()[..self.samples_seen(replicates)];
+        let pair = [ContenderId::BASELINE, self.candidate];
+        let own = || seen.iter().filter(|one| pair.contains(&one.contender));
+        let cut_short = own().filter(|one| planned.is_cut_short(one)).count();
+        (cut_short > 0).then(|| (cut_short, own().count()))
     }
 
     /// The effects of each of the first `replicates` replicates.
@@ -573,9 +623,10 @@ pub(crate) fn estimate_effect(
         Some((pooled, interval, p_value, verdict))
     };
     let all = effects.clusters(replicates);
-    let dropping = effects
-        .flags(replicates)
-        .map_or(Dropping::None, keep_or_drop);
+    let dropping = match effects.flags(replicates) {
+        Some(flags) => effects.keep_or_drop(flags, effects.sizes(replicates)),
+        None => Dropping::None,
+    };
     let (mut dropped, mut with_dropped, mut kept_because) = (0, None, None);
     let (kept, sizes);
     let judged = match dropping {

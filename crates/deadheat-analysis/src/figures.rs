@@ -77,7 +77,7 @@ impl<'a> Figured<'a> {
             let paired = judged.map(|(effects, judged)| Paired {
                 effects,
                 judged,
-                pairs: Measured::pairs(self.samples, candidate),
+                pairs: self.pairs(candidate),
             });
             let rival = PlotCandidate {
                 side: (sorted(&data), self.members.indices(candidate)),
@@ -88,10 +88,10 @@ impl<'a> Figured<'a> {
         let clusters = judged.map(|(effects, replicates)| effects.clusters(replicates));
         let between = between(
             &self.measured,
-            self.samples,
             &self.baseline,
-            (candidate, &data),
+            &data,
             clusters.map(|clusters| clusters.effects()),
+            &self.pairs(candidate),
             self.level,
         );
         let figures = Figures {
@@ -102,6 +102,14 @@ impl<'a> Figured<'a> {
                 .map(|(effects, replicates)| stability(effects, self.samples, replicates)),
         };
         (figures, plots)
+    }
+
+    /// Indices of the pairs of the candidate, of the blocks that are not left out.
+    fn pairs(&self, candidate: ContenderId) -> Vec<(usize, usize)> {
+        let mut pairs = Measured::pairs(self.samples, candidate);
+        let baseline = self.members.indices(ContenderId::BASELINE);
+        pairs.retain(|(of_baseline, _)| baseline.binary_search(&(*of_baseline as u32)).is_ok());
+        pairs
     }
 
     fn material<'b>(&'b self, candidate: Option<PlotCandidate<'b>>) -> PlotInputs<'b> {
@@ -127,22 +135,21 @@ fn sorted(side: &SideData) -> Sorted<'_> {
 }
 
 /// Compares the candidate with the baseline. `effects` are the block effects that were judged;
-/// `None` where nothing is paired. Intervals are at the two-sided `level`.
+/// `None` if nothing is paired, and then the `pairs` are not used. Intervals are at the two-sided
+/// `level`.
 pub(super) fn between(
     measured: &Measured,
-    samples: &Samples,
     baseline: &SideData,
-    candidate: (ContenderId, &SideData),
+    candidate: &SideData,
     effects: Option<&[f64]>,
+    pairs: &[(usize, usize)],
     level: f64,
 ) -> BetweenFigures {
-    let (id, candidate) = candidate;
     let mut figures = BetweenFigures::default();
     samples_apart(&mut figures, baseline, candidate, level);
     if let Some(effects) = effects {
         let logs = !(baseline.logs.is_empty() || candidate.logs.is_empty());
-        let pairs = Measured::pairs(samples, id);
-        pairs_together(&mut figures, measured, &pairs, logs, level);
+        pairs_together(&mut figures, measured, pairs, logs, level);
         figures.signed_rank = signed_rank(effects).filter(|_| logs);
     }
     figures

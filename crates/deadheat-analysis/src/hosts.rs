@@ -21,7 +21,7 @@ use deadheat_stats::dist::{t_critical, t_two_sided_p};
 use deadheat_stats::{
     BlockFlags, Clusters, DEFAULT_G, Dropping, Floor, Formula, HostEffect, Level, MIN_BLOCKS,
     MIN_REPLICATES_FOR_VERDICT, MeanOfHosts, PooledEstimate, critical_t, e_value, heterogeneity,
-    keep_or_drop, pooled_huber, replicates_to_settle,
+    pooled_huber, replicates_to_settle,
 };
 
 use crate::effects::{EffectEstimate, Effects, WithDropped, estimate_effect};
@@ -72,33 +72,35 @@ impl OfMachine {
     }
 }
 
-/// The blocks of the first `replicates` replicates that are dropped for evidence of disturbance, in
-/// order: each machine of a merged run decides about its own, and any other run about all.
+/// The blocks of the first `replicates` replicates that are dropped because they were disturbed or
+/// cut short, in order: each machine of a merged run decides about its own, and any other run about all.
 pub(crate) fn dropped_blocks(effects: &Effects, replicates: usize) -> Vec<usize> {
     let Some(flags) = effects.flags(replicates) else {
         return Vec::new();
     };
-    let gone = |flags: &[BlockFlags]| match keep_or_drop(flags) {
+    let gone = |flags: &[BlockFlags], sizes: &[usize]| match effects.keep_or_drop(flags, sizes) {
         Dropping::Drop(gone) => gone,
         Dropping::None | Dropping::KeepAll(_) => Vec::new(),
     };
     let Some(machines) = effects.machines() else {
-        return gone(flags);
+        return gone(flags, effects.sizes(replicates));
     };
     let mut places: Vec<Vec<usize>> = vec![Vec::new(); machines.count()];
+    let mut sizes: Vec<Vec<usize>> = places.clone();
     let mut first = 0;
     for (replicate, blocks) in effects.of_replicates() {
         if let Some(machine) = machines.of_replicate(replicate) {
             places[machine].extend(first..first + blocks.len());
+            sizes[machine].push(blocks.len());
         }
         first += blocks.len();
     }
-    let of_machine = |places: &Vec<usize>| {
+    let of_machine = |(places, sizes): (&Vec<usize>, &Vec<usize>)| {
         let flags: Vec<BlockFlags> = places.iter().map(|place| flags[*place]).collect();
-        let gone = gone(&flags).into_iter();
+        let gone = gone(&flags, sizes).into_iter();
         gone.map(|block| places[block]).collect::<Vec<usize>>()
     };
-    let mut dropped: Vec<usize> = places.iter().flat_map(of_machine).collect();
+    let mut dropped: Vec<usize> = places.iter().zip(&sizes).flat_map(of_machine).collect();
     dropped.sort_unstable();
     dropped
 }

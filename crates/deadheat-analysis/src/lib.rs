@@ -10,6 +10,7 @@ mod benchmark;
 mod bisect;
 #[cfg(feature = "recordings")]
 mod calibration;
+mod cut_short;
 mod decision;
 mod effects;
 #[cfg(feature = "profiles")]

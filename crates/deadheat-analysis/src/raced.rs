@@ -71,6 +71,18 @@ impl Members {
         Self { of }
     }
 
+    /// The same without the samples of these blocks, which are ascending places.
+    pub(crate) fn without(mut self, samples: &Samples, left_out: &[usize]) -> Self {
+        let spans = left_out
+            .iter()
+            .map(|block| samples.blocks()[*block].range());
+        let gone: Vec<usize> = spans.flatten().collect();
+        for own in &mut self.of {
+            own.retain(|index| gone.binary_search(&(*index as usize)).is_err());
+        }
+        self
+    }
+
     /// The samples of one contender, in the order taken.
     pub(crate) fn indices(&self, contender: ContenderId) -> &[u32] {
         self.of.get(contender.index()).map_or(&[], Vec::as_slice)

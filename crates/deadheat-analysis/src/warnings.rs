@@ -2,8 +2,9 @@
 //! stories.
 
 use deadheat_model::{
-    Benchmark, ClockCause, Comparison, Contender, ContenderId, CounterAccess, Flags, LogRatio,
-    Metric, MetricComparison, Origin, RunHeader, Samples, Side, Verdict, Warning, Workload,
+    Benchmark, ClockCause, Comparison, Contender, ContenderId, CounterAccess, CutShortKept, Flags,
+    LogRatio, Metric, MetricComparison, Origin, RunHeader, Samples, Side, Verdict, Warning,
+    Workload,
 };
 use deadheat_stats::summary::mean;
 use deadheat_stats::{
@@ -92,7 +93,8 @@ pub(crate) fn about_the_estimate(
         });
     }
     if pooled.replicates >= MIN_REPLICATES_FOR_VERDICT {
-        let clusters = effects.clusters(effect_estimate.replicates);
+        let mut kept = Default::default();
+        let clusters = effects.kept_clusters(effect_estimate.replicates, &mut kept);
         let location = if single {
             trimmed_mean(clusters.effects(), pooled.theta)
         } else {
@@ -102,21 +104,45 @@ pub(crate) fn about_the_estimate(
             warnings.push(Warning::Bimodal);
         }
     }
-    match effect_estimate.kept_because {
-        Some(KeepReason::RatesDiffer { p }) => warnings.push(Warning::DisturbedUnevenly { p }),
-        Some(KeepReason::TooMany { share }) => warnings.push(Warning::DisturbedTooOften { share }),
-        None => {}
-    }
-    if let Some(with_dropped) = effect_estimate.with_dropped
-        && tells_another_story(effect_estimate, with_dropped, margin)
-    {
-        warnings.push(Warning::BlocksDropped {
-            count: effect_estimate.dropped,
-            change_with_all: LogRatio(with_dropped.theta).change(),
-            verdict_with_all: with_dropped.verdict,
-        });
+    match effects.cut_short(samples, effect_estimate.replicates) {
+        Some(counted) => warnings.push(cut_short(effect_estimate, counted)),
+        None => warnings.extend(about_disturbed_blocks(effect_estimate, margin)),
     }
     warnings
+}
+
+/// The warning that `count` repetitions `of` all were cut short. Every answer has it, because nothing
+/// else shows that the harness did not do what was planned.
+fn cut_short(effect_estimate: &EffectEstimate, (count, of): (usize, usize)) -> Warning {
+    Warning::CutShort {
+        count,
+        of,
+        blocks: effect_estimate.dropped,
+        kept: effect_estimate.kept_because.map(|reason| match reason {
+            KeepReason::RatesDiffer { p } => CutShortKept::OneSided { p },
+            KeepReason::TooMany { share } => CutShortKept::TooMany { share },
+        }),
+    }
+}
+
+/// Doubts about the blocks with evidence of disturbance.
+fn about_disturbed_blocks(
+    effect_estimate: &EffectEstimate,
+    margin: f64,
+) -> impl Iterator<Item = Warning> {
+    let kept = effect_estimate.kept_because.map(|reason| match reason {
+        KeepReason::RatesDiffer { p } => Warning::DisturbedUnevenly { p },
+        KeepReason::TooMany { share } => Warning::DisturbedTooOften { share },
+    });
+    let decisive = effect_estimate
+        .with_dropped
+        .filter(|with_dropped| tells_another_story(effect_estimate, *with_dropped, margin));
+    let dropped = decisive.map(|with_dropped| Warning::BlocksDropped {
+        count: effect_estimate.dropped,
+        change_with_all: LogRatio(with_dropped.theta).change(),
+        verdict_with_all: with_dropped.verdict,
+    });
+    kept.into_iter().chain(dropped)
 }
 
 /// True where the dropped blocks decide something: the verdict, or on which side of the margin the

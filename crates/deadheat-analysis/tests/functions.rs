@@ -317,6 +317,7 @@ fn of_others() -> [(Workload, Processes); 2] {
         benchmark: "b".to_owned(),
         length: RepetitionLength::Iterations(ITERATIONS),
         warm_up: 0,
+        planned_iterations: Some(ITERATIONS),
         repetitions: 25,
         threads: 1,
         fixes_addresses: false,

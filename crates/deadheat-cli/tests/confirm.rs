@@ -263,7 +263,10 @@ fn a_rules_file_may_ask_for_it_and_the_command_line_may_deny_it() {
 /// number of its launch, and `$real` the nanoseconds that it says an iteration took.
 fn google_benchmark(real: &str) -> String {
     format!(
-        r#"echo >> "$0.launches"; n=$(wc -l < "$0.launches")
+        r#"case "$*" in *=^deadheat_matches_nothing$)
+  echo 'Failed to match any benchmarks against regex: ^deadheat_matches_nothing$' >&2; exit;;
+esac
+echo >> "$0.launches"; n=$(wc -l < "$0.launches")
 for argument; do case "$argument" in
   --benchmark_list_tests=true) echo a/8; exit;;
   --benchmark_out=*) out=${{argument#*=}};;

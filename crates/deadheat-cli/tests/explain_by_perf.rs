@@ -126,6 +126,9 @@ fn a_whole_worker_is_sampled_and_said_to_be() {
 fn pretended(track: &Track, name: &str, rounds: u32) {
     let text = format!(
         r#"#!/bin/sh
+case "$*" in *=^deadheat_matches_nothing$)
+  echo 'Failed to match any benchmarks against regex: ^deadheat_matches_nothing$' >&2; exit;;
+esac
 for argument; do case "$argument" in
   --benchmark_list_tests=true) echo a/8; exit;;
   --benchmark_min_time=*x) count=${{argument#*=}}; count=${{count%x}};;

@@ -185,8 +185,9 @@ Self::NotStarted(inner) => write!(f, "cannot be started: {inner}"),
 Self::OtherProtocol { theirs, ours } => write!(f, "speaks version {theirs} of the worker protocol, and this deadheat version {ours}; build \
          it with a release of deadheat that speaks {ours}"),
 Self::Neither { ended, instead: Some(instead), .. } => write!(f, "{ended} and says no hello: it is {instead}"),
-Self::Neither { ended, printed, instead: None } => write!(f, "{ended} and says no hello: it is no worker (docs/protocol.md), and no executable of a \
-         harness that is known (docs/suites.md); it prints {}; whole executions are raced by deadheat run", printing(printed)),
+Self::Neither { ended, printed, instead: None } => write!(f, "{ended} and says no hello: it is neither a worker (docs/protocol.md) nor an executable \
+         of a known harness (docs/suites.md); it prints {}; to race whole executions, use deadheat run; \
+         if it is of a known harness all the same, name that with --harness", printing(printed)),
 Self::Protocol(inner) => write!(f, "does not speak the protocol of workers: {inner}"),
 #[cfg(feature = "commands")]
 Self::Unlisted { harness, problem } => write!(f, "does not list its benchmarks as executables of {} do: {problem}", harness.name()),

@@ -33,6 +33,8 @@ use nix::sys::signal::SigSet;
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
 
+#[cfg(feature = "commands")]
+use crate::contender::VARIABLES;
 use crate::executable::PLACEMENTS_VARIABLE;
 use crate::function_failure::{FunctionError, not_started};
 use crate::memory_layout::{PathPadding, at_fixed_addresses};
@@ -134,6 +136,12 @@ impl WorkerProcess {
             .env(PADDING_VARIABLE, "x".repeat(start.padding))
             .stdout(output.unwrap_or_else(stderr))
             .stderr(errors);
+        #[cfg(feature = "commands")]
+        if start.probe.is_some() {
+            for variable in VARIABLES {
+                command.env_remove(variable);
+            }
+        }
         if let Some(seed) = start.hash_seed {
             seed_hashes(&mut command, seed);
         }

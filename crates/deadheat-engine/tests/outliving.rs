@@ -254,6 +254,7 @@ fn a_replicate_whose_samples_are_all_taken_is_recorded_whole() {
         benchmark: "sound".to_owned(),
         length: RepetitionLength::Own,
         warm_up: 0,
+        planned_iterations: None,
         repetitions: 2,
         threads: 1,
         fixes_addresses: false,

@@ -126,7 +126,7 @@ pub struct Comparison {
     pub replicates_to_settle: Option<usize>,
     /// The seconds these would take, at the pace of the run; `None` for a recording.
     pub seconds_to_settle: Option<f64>,
-    /// Blocks left out for evidence of disturbance.
+    /// Blocks left out: disturbed, or cut short by the harness.
     pub dropped_blocks: usize,
     /// The effect had those been kept; `None` where none was left out.
     pub effect_with_dropped: Option<LogRatio>,

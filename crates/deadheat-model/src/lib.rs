@@ -132,7 +132,7 @@ pub use samples::{BlockRecord, BlockSpan, Flags, Sample, SampleError, SampleProb
 pub use seams::{Decision, RecordSink, SinkError, StoppingRule, Unrecorded, Until};
 pub use setting_values::{FailOn, Pinning, Placement, ShareRange, TimeLimit, Waiting};
 pub use shard::{Conditions, Disturbance, Host, Limits, Merged, Shard, ShardBy, ShardNumber};
-pub use warning::{ClockCause, Observation, Warning};
+pub use warning::{ClockCause, CutShortKept, Observation, Warning};
 pub use workload::{
     CommandLine, ExitPolicy, FunctionCalls, Harness, HarnessCalls, Hooks, Input, Output, Program,
     RepetitionLength, Value, Values, WorkerCalls, Workload,

@@ -25,6 +25,21 @@ pub enum ClockCause {
     Unknown,
 }
 
+/// The reason why repetitions that were cut short count all the same.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum CutShortKept {
+    /// Launches of one side were cut short more often, so that the code itself may cause it.
+    OneSided {
+        /// Exact p-value of equal rates.
+        p: f64,
+    },
+    /// Too many blocks would go.
+    TooMany {
+        /// Share of blocks that would.
+        share: f64,
+    },
+}
+
 named! {
     /// A doubt about a result, or something the user should know to read it.
     #[derive(Clone, Debug, PartialEq)]
@@ -97,6 +112,18 @@ named! {
             /// Share of blocks with evidence.
             share: f64,
         } = "disturbed-too-often",
+        /// The harness cut repetitions short: they have fewer than a tenth of the planned
+        /// iterations.
+        CutShort {
+            /// Their number.
+            count: usize,
+            /// The number of all repetitions.
+            of: usize,
+            /// Blocks that were left out with them.
+            blocks: usize,
+            /// The reason, if they were kept.
+            kept: Option<CutShortKept>,
+        } = "cut-short",
         /// Code placement was drawn once, by the linker.
         PlacementFixed {
             /// Why, when neutral links had been asked for.

@@ -156,6 +156,9 @@ pub struct HarnessCalls {
     /// Repetitions at the beginning of a launch that are not counted, as what is called then is
     /// still warming up.
     pub warm_up: u32,
+    /// The number of iterations of a repetition, over all threads, that the pilot saw; `None` if it
+    /// differs between the repetitions of a launch, and in files of older releases.
+    pub planned_iterations: Option<u64>,
     /// Repetitions in a launch behind these, each a sample.
     pub repetitions: u32,
     /// Threads that the benchmark runs on.

@@ -6,7 +6,8 @@
 //! absent: it is a dead heat within the margin, or too close to call.
 
 use deadheat_model::{
-    Better, Comparison, Estimate, LogRatio, Metric, Observation, Scope, Verdict, Warning,
+    Better, Comparison, CutShortKept, Estimate, LogRatio, Metric, Observation, Scope, Verdict,
+    Warning,
 };
 
 use crate::glyphs::Glyphs;
@@ -208,18 +209,59 @@ pub fn design(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
     if let Some(all) = comparison.effect_with_dropped {
         let interval = comparison.estimate.as_ref().and_then(|e| e.interval);
         let change = effect(all, interval.as_ref(), glyphs);
-        parts.push(dropped(comparison.dropped_blocks, &change));
+        let cause = cause_of_dropping(comparison);
+        parts.push(dropped(comparison.dropped_blocks, cause, &change));
     }
     (!parts.is_empty()).then(|| format!("{}.", parts.join("; ")))
 }
 
-/// That blocks were left out, and the change with them.
-pub(crate) fn dropped(blocks: usize, change: &str) -> String {
+/// The usual cause for which blocks are left out.
+pub(crate) const DISTURBED: &str = "disturbed by other work on the machine";
+
+/// The cause for which blocks of this comparison are left out.
+pub(crate) fn cause_of_dropping(comparison: &Comparison) -> &'static str {
+    let cut_short = |warning: &Warning| matches!(warning, Warning::CutShort { .. });
+    match comparison.warnings.iter().any(cut_short) {
+        true => "cut short by the harness",
+        false => DISTURBED,
+    }
+}
+
+/// How many blocks were left out for this cause, and the change with them.
+pub(crate) fn dropped(blocks: usize, cause: &str, change: &str) -> String {
     format!(
-        "{} left out, disturbed by other work on the machine; with {} the change is {change}",
+        "{} left out, {cause}; with {} the change is {change}",
         counted(blocks as u64, "block was", "blocks were"),
         if blocks == 1 { "it" } else { "them" },
     )
+}
+
+/// How many repetitions were cut short, and what became of their blocks.
+pub(crate) fn cut_short(
+    (count, of): (usize, usize),
+    blocks: usize,
+    kept: Option<CutShortKept>,
+) -> String {
+    let short = format!(
+        "The harness cut {count} of {of} repetitions short: fewer than a tenth of the planned \
+         iterations."
+    );
+    let advice = "Race again on a quieter machine";
+    match kept {
+        None if blocks == 1 => format!("{short} The block with them is left out."),
+        None if blocks > 1 => format!("{short} The {blocks} blocks with them are left out."),
+        // Of several hosts, none of which may leave its blocks out.
+        None => format!("{short} All count. {advice}."),
+        Some(CutShortKept::OneSided { p }) => format!(
+            "{short} All count, because one side was cut short more often (p = {}) and the code \
+             itself may cause it. {advice}.",
+            two_digits(p)
+        ),
+        Some(CutShortKept::TooMany { share: would_go }) => format!(
+            "{short} All count, because {} of the blocks would be left out. {advice}.",
+            share(would_go)
+        ),
+    }
 }
 
 /// The subject of the verdict where that is the source, what placement alone does, and the estimate

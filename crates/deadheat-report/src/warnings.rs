@@ -7,7 +7,7 @@ use crate::glyphs::Glyphs;
 use crate::names::{enumerated, first_of, shown, texts};
 use crate::placement;
 use crate::processes;
-use crate::sentences::{self, Source, observations};
+use crate::sentences::{self, DISTURBED, Source, observations};
 use crate::units::{Precision, counted, quantity, share, two_digits};
 
 /// A warning as it is told.
@@ -334,7 +334,7 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
             verdict_with_all,
         } => format!(
             "{} and the answer \"{}\", so {} on a quieter machine.",
-            sentences::dropped(*count, &change(*change_with_all)),
+            sentences::dropped(*count, DISTURBED, &change(*change_with_all)),
             sentences::verdict_word_of(*verdict_with_all),
             source.pick("race again", "race again with --pin auto", "record again")
         ),
@@ -354,6 +354,12 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
             share(*blocks),
             source.pick("", "try --pin auto, ", "")
         ),
+        Warning::CutShort {
+            count,
+            of,
+            blocks,
+            kept,
+        } => sentences::cut_short((*count, *of), *blocks, *kept),
         Warning::WaitingOfItsOwn {
             contenders,
             share: part,

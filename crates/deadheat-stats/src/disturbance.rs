@@ -59,14 +59,47 @@ pub enum KeepReason {
 /// were flagged at different rates (exact binomial test of the candidate's flags given all flags, p
 /// < 0.01) or more than 20 % of the blocks would go.
 pub fn keep_or_drop(flags: &[BlockFlags]) -> Dropping {
-    let flagged: Vec<usize> = (0..flags.len())
-        .filter(|&block| flags[block].baseline_flagged > 0 || flags[block].candidate_flagged > 0)
-        .collect();
+    let flagged = flagged_blocks(flags);
     if flagged.is_empty() {
         return Dropping::None;
     }
+    decide(flagged, flags.len(), flags)
+}
+
+/// The same for launches, each of which takes one slot in every block of its replicate; `sizes` are
+/// the numbers of blocks of the replicates. A launch that is flagged in all its blocks is one event: counted as
+/// eight, a single one on one side would make the two rates differ.
+pub fn keep_or_drop_launches(flags: &[BlockFlags], sizes: &[usize]) -> Dropping {
+    let mut rest = flags;
+    let mut replicates = Vec::with_capacity(sizes.len());
+    for size in sizes {
+        let (blocks, others) = rest.split_at(rest.len().min(*size));
+        rest = others;
+        let most = |count: fn(&BlockFlags) -> u32| blocks.iter().map(count).max().unwrap_or(0);
+        replicates.push(BlockFlags {
+            baseline_flagged: most(|block| block.baseline_flagged),
+            candidate_flagged: most(|block| block.candidate_flagged),
+            baseline_slots: most(|block| block.baseline_slots),
+            candidate_slots: most(|block| block.candidate_slots),
+        });
+    }
+    match flagged_blocks(flags) {
+        flagged if flagged.is_empty() => Dropping::None,
+        flagged => decide(flagged, flags.len(), &replicates),
+    }
+}
+
+/// Blocks with a flagged slot, ascending.
+fn flagged_blocks(flags: &[BlockFlags]) -> Vec<usize> {
+    (0..flags.len())
+        .filter(|&block| flags[block].baseline_flagged > 0 || flags[block].candidate_flagged > 0)
+        .collect()
+}
+
+/// Decides about the `flagged` ones among `blocks` blocks, by the events of both sides.
+fn decide(flagged: Vec<usize>, blocks: usize, events: &[BlockFlags]) -> Dropping {
     let total = |count: fn(&BlockFlags) -> u32| {
-        flags
+        events
             .iter()
             .map(|block| u64::from(count(block)))
             .sum::<u64>()
@@ -80,7 +113,7 @@ pub fn keep_or_drop(flags: &[BlockFlags]) -> Dropping {
     if let Some(p) = p.filter(|&p| p < RATES_DIFFER_P) {
         return Dropping::KeepAll(KeepReason::RatesDiffer { p });
     }
-    let share = flagged.len() as f64 / flags.len() as f64;
+    let share = flagged.len() as f64 / blocks as f64;
     if share > MOST_DROPPED {
         return Dropping::KeepAll(KeepReason::TooMany { share });
     }
@@ -222,6 +255,40 @@ mod tests {
         flags[..10].fill(block(0, 1));
         let p = 2.0 / 1024.0;
         match keep_or_drop(&flags) {
+            Dropping::KeepAll(KeepReason::RatesDiffer { p: found }) => {
+                assert!((found - p).abs() < 1e-12)
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_launch_is_one_event_however_many_blocks_it_is_flagged_in() {
+        let mut flags = vec![block(0, 0); 80];
+        flags[8..16].fill(block(0, 1));
+        assert!(matches!(keep_or_drop(&flags), Dropping::KeepAll(_)));
+        let dropping = |flags: &[BlockFlags]| keep_or_drop_launches(flags, &[8; 10]);
+        assert_eq!(dropping(&flags), Dropping::Drop((8..16).collect()));
+        flags[40..48].fill(block(0, 2));
+        assert!(
+            matches!(dropping(&flags), Dropping::Drop(_)),
+            "3 launches of 20"
+        );
+        flags[72] = block(0, 1);
+        assert_eq!(
+            dropping(&flags),
+            Dropping::KeepAll(KeepReason::TooMany { share: 17.0 / 80.0 })
+        );
+        assert_eq!(dropping(&[block(0, 0); 80]), Dropping::None);
+    }
+
+    #[test]
+    fn launches_that_are_flagged_on_one_side_only_are_kept() {
+        let mut flags = vec![block(0, 0); 100];
+        flags[..8].fill(block(0, 1));
+        // Eight launches of 200, all the candidate's.
+        let p = 2.0 / 256.0;
+        match keep_or_drop_launches(&flags, &[1; 100]) {
             Dropping::KeepAll(KeepReason::RatesDiffer { p: found }) => {
                 assert!((found - p).abs() < 1e-12)
             }

@@ -74,7 +74,8 @@ pub use culprit::{
 };
 pub use dist::share_bounds;
 pub use disturbance::{
-    BlockFlags, Dropping, KeepReason, OppositePeaks, Tail, keep_or_drop, opposite_peaks, tail_rate,
+    BlockFlags, Dropping, KeepReason, OppositePeaks, Tail, keep_or_drop, keep_or_drop_launches,
+    opposite_peaks, tail_rate,
 };
 #[cfg(feature = "secondary")]
 pub use drawing::{Tukey, bandwidth, density, running_median, tukey};

@@ -10,7 +10,8 @@ use deadheat::parts::analysis::{Options, analyse};
 use deadheat::parts::engine::Unwatched;
 use deadheat::parts::format::read_run;
 use deadheat::parts::model::{
-    Front, Harness, Metric, Program, RaceSettings, RepetitionLength, Run, Verdict, Workload,
+    Benchmark, Front, Harness, Metric, Program, RaceSettings, RepetitionLength, Run, Verdict,
+    Workload,
 };
 use deadheat::parts::{
     BenchmarkRace, Entries, RaceError, RaceOutcome, ResumeOptions, harness_benchmark,
@@ -87,6 +88,14 @@ fn calls(run: &Run, benchmark: usize) -> (RepetitionLength, u32, u32) {
     }
 }
 
+/// The iterations that the pilot saw of the candidate.
+fn planned_iterations(benchmark: &Benchmark) -> Option<u64> {
+    match &benchmark.contenders[1].workload {
+        Workload::Harness(calls) => calls.planned_iterations,
+        other => panic!("{other:?}"),
+    }
+}
+
 #[test]
 fn every_kind_of_benchmark_races_against_itself_and_is_read_back() {
     needs!("benchmark/benchmark.h", "g++");
@@ -104,7 +113,13 @@ fn every_kind_of_benchmark_races_against_itself_and_is_read_back() {
     let short = ["--benchmark_min_time=0.0005"];
     let outcome = raced(&race(&names, &short, folder.path())).unwrap();
     let run = &outcome.run;
-    assert_eq!(read_run(&outcome.path).unwrap().benchmarks, run.benchmarks);
+    let read = read_run(&outcome.path).unwrap();
+    assert_eq!(read.benchmarks, run.benchmarks);
+    assert_eq!(read.header.plan, run.header.plan);
+    let planned = run.header.plan.benchmarks.iter().map(planned_iterations);
+    let planned: Vec<Option<u64>> = planned.collect();
+    assert!(planned[0].is_some_and(|iterations| iterations > 1_000));
+    assert_eq!(planned[1], Some(70));
     let failed: Vec<usize> = run
         .failures
         .iter()

@@ -588,7 +588,7 @@ fn a_program_that_hangs_when_it_is_inspected_is_killed() {
 
 /// The message about a program that holds no benchmarks.
 const NEITHER: &str =
-    "it is no worker (docs/protocol.md), and no executable of a harness that is known";
+    "it is neither a worker (docs/protocol.md) nor an executable of a known harness";
 
 #[test]
 fn programs_that_hold_no_benchmarks_are_told_what_they_lack() {

@@ -15,7 +15,7 @@ mod pyperf;
 
 pub use adapter::{ArgumentError, RequestedRepetitions};
 pub use contenders::HarnessContenders;
-pub(crate) use google_benchmark::{VARIABLES, filter};
+pub(crate) use google_benchmark::{LIST_TESTS, VARIABLES, filter};
 pub use launch::HarnessOptions;
 pub(crate) use launch::startable;
 pub use pilot::{HarnessPilot, HarnessSide};
@@ -77,11 +77,12 @@ pub(crate) struct ListingRequest<'a> {
 }
 
 impl ListingRequest<'_> {
-    /// Finds the harness of a program that refused the question of Google Benchmark. A question
-    /// that two harnesses have in common is asked once.
-    pub(crate) fn harness(&self) -> Result<Option<Harness>, EngineError> {
+    /// Finds the harness of a program that refuses [`LIST_TESTS`], which Google Benchmark does not.
+    /// A question that two harnesses have in common is asked once.
+    pub(crate) fn harness_that_refuses(&self) -> Result<Option<Harness>, EngineError> {
         let mut answers: Vec<(&'static [&'static str], String)> = Vec::new();
-        for harness in Harness::ALL {
+        let others = Harness::ALL.into_iter();
+        for harness in others.filter(|harness| *harness != Harness::GoogleBenchmark) {
             let adapter = adapter_of(harness);
             let question = adapter.question(self.program);
             if question.is_empty() {
@@ -89,8 +90,7 @@ impl ListingRequest<'_> {
             }
             if !answers.iter().any(|(asked, _)| *asked == question) {
                 let captured = self.ask(adapter, &Question::by(question))?;
-                let printed = String::from_utf8_lossy(&captured.output);
-                answers.push((question, format!("{printed}\n{}", captured.stderr_tail)));
+                answers.push((question, all_output(&captured)));
             }
             let mut answers = answers.iter();
             let answer = answers.find(|(asked, _)| *asked == question);
@@ -99,6 +99,29 @@ impl ListingRequest<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// The benchmarks of a program that printed `printed` for [`LIST_TESTS`]; `None` if it does not
+    /// prove to be an executable of Google Benchmark. A line that it prints again although no
+    /// benchmark matches is a greeting of its `main` and not a name.
+    pub(crate) fn google_benchmarks(
+        &self,
+        printed: &str,
+    ) -> Result<Option<HarnessListing>, EngineError> {
+        let adapter: &dyn HarnessAdapter = &GoogleBenchmark;
+        let captured = self.ask(adapter, &Question::by(adapter.question(self.program)))?;
+        if !adapter.recognises(&all_output(&captured)) {
+            return Ok(None);
+        }
+        let greeting = String::from_utf8_lossy(&captured.output);
+        let greeting: Vec<&str> = greeting.lines().collect();
+        let mut names = adapter.listed(printed);
+        names.retain(|name| !greeting.contains(&name.as_str()));
+        Ok(Some(HarnessListing {
+            harness: Harness::GoogleBenchmark,
+            known_as: names.clone(),
+            names,
+        }))
     }
 
     /// The benchmarks of a program of this harness, or why it does not list them.
@@ -138,6 +161,9 @@ impl ListingRequest<'_> {
             .args(&question.arguments)
             .env_remove(PLACEMENTS_VARIABLE)
             .envs(question.variables.iter().copied());
+        for variable in VARIABLES {
+            command.env_remove(variable);
+        }
         let (patience, interrupts) = (self.patience, self.interrupts);
         Ok(run_captured(
             command,
@@ -146,5 +172,32 @@ impl ListingRequest<'_> {
             patience,
             interrupts,
         )?)
+    }
+}
+
+/// Standard output and the end of standard error.
+fn all_output(captured: &Captured) -> String {
+    let printed = String::from_utf8_lossy(&captured.output);
+    format!("{printed}\n{}", captured.stderr_tail)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_program_is_recognised_because_it_repeats_the_question() {
+        let class_path = Program {
+            arguments: vec!["org.openjdk.jmh.Main".to_owned()],
+            ..Program::default()
+        };
+        for harness in Harness::ALL {
+            let adapter = adapter_of(harness);
+            let question = adapter.question(&class_path);
+            assert!(!question.is_empty() && !adapter.marks().is_empty());
+            let echo = format!("{}\n{question:?}", question.join(" "));
+            assert!(!adapter.recognises(&echo), "{}", harness.name());
+            assert!(adapter.marks().iter().all(|mark| !echo.contains(mark)));
+        }
     }
 }

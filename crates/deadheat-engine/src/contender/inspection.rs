@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use deadheat_model::{Harness, Program};
 
-use super::harness::ListingRequest;
+use super::harness::{LIST_TESTS, ListingRequest};
 use super::worker_session::greeted;
 use super::workers::START_UP;
 use crate::error::EngineError;
@@ -14,13 +14,10 @@ use crate::function_failure::{FunctionError, InspectionFailure};
 use crate::interrupt::Interrupts;
 use crate::subprocess::in_one_line;
 use crate::worker::{
-    HarnessListing, Inspected, ListedBenchmark, Reply, ReplyLimits, Request, WaitError,
-    WorkerListing, WorkerProcess, WorkerProgram, WorkerStart, await_all,
+    Inspected, ListedBenchmark, Reply, ReplyLimits, Request, WaitError, WorkerListing,
+    WorkerProcess, WorkerProgram, WorkerStart, await_all,
 };
 
-/// The argument that makes a Google Benchmark executable print its benchmarks and leave.
-/// Workers pay no attention to arguments.
-const LIST_TESTS: &str = "--benchmark_list_tests=true";
 /// A script whose arguments argparse reads refuses that one so: it may be one of pyperf.
 const REFUSED_BY_PYTHON: &str = "unrecognized arguments: --benchmark_list_tests";
 /// Bytes shown of what a program prints that is neither.
@@ -81,8 +78,8 @@ pub fn inspect(
         hash_seed: None,
         fixed_addresses: false,
         baton: None,
-        // Started once, and never without this: a test executable of Go that
-        // gets no argument runs its whole suite.
+        // Workers pay no attention to it. Never without it: a test executable of
+        // Go that gets no argument runs its whole suite.
         probe: Some(LIST_TESTS),
         mask: interrupts.original_mask(),
     });
@@ -95,6 +92,7 @@ pub fn inspect(
         },
         interrupts,
         failed: false,
+        listed: None,
     };
     match look.find_out() {
         Ok(found) => {
@@ -103,13 +101,18 @@ pub fn inspect(
         }
         Err(WaitError::Interrupted) => Err(EngineError::Interrupted),
         Err(WaitError::Cause { mut cause, .. }) => {
+            if let Some(printed) = &look.listed
+                && let Some(listing) = asked.google_benchmarks(printed)?
+            {
+                return Ok(Inspected::Harness(listing));
+            }
             let stderr_tail = look.worker.stderr_tail.message();
             // Where what it says is shown nobody here has read it.
             let words = look.worker.stderr_tail.text();
             let refuses = program.shown || refuses(&words) || words.contains(REFUSED_BY_PYTHON);
             if look.failed
                 && refuses
-                && let Some(harness) = asked.harness()?
+                && let Some(harness) = asked.harness_that_refuses()?
             {
                 return listed(harness);
             }
@@ -128,6 +131,8 @@ struct Look<'a> {
     interrupts: &'a Interrupts,
     /// True once it ended by itself with another exit code than 0.
     failed: bool,
+    /// What it printed if it ended with exit code 0: benchmarks, if it is of Google Benchmark.
+    listed: Option<String>,
 }
 
 impl Look<'_> {
@@ -135,15 +140,9 @@ impl Look<'_> {
         match self.reply() {
             Ok(hello) => self.ask_for_benchmarks(&hello),
             Err(WaitError::Cause { cause, .. }) if cause.is_death() => {
-                let printed = String::from_utf8_lossy(self.worker.printed());
-                let names: Vec<String> = printed.lines().map(str::to_owned).collect();
-                if cause == FunctionError::Exited(0) && looks_like_names(&names) {
-                    let harness = Harness::GoogleBenchmark;
-                    return Ok(Inspected::Harness(HarnessListing {
-                        harness,
-                        known_as: names.clone(),
-                        names,
-                    }));
+                if cause == FunctionError::Exited(0) {
+                    let printed = String::from_utf8_lossy(self.worker.printed());
+                    self.listed = (!printed.trim().is_empty()).then(|| printed.into_owned());
                 }
                 self.failed = matches!(cause, FunctionError::Exited(1..));
                 Err(self.neither(cause.to_string()))
@@ -262,11 +261,4 @@ fn twice<'a>(names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     names.sort_unstable();
     let twice = names.windows(2).find(|pair| pair[0] == pair[1])?;
     Some(twice[0])
-}
-
-/// Returns whether these are the names of benchmarks, and not what another program
-/// makes of an argument it does not know.
-fn looks_like_names(lines: &[String]) -> bool {
-    let odd = |line: &String| line.trim().is_empty() || line.contains(LIST_TESTS);
-    !lines.is_empty() && !lines.iter().any(odd)
 }

@@ -263,6 +263,7 @@ fn alike(plan: &Plan) -> Plan {
                 Workload::Harness(calls) => {
                     calls.repetitions = 1;
                     calls.warm_up = 0;
+                    calls.planned_iterations = None;
                     Some(&mut calls.program)
                 }
                 _ => None,

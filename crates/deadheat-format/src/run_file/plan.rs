@@ -214,6 +214,7 @@ object! { HarnessCalls {
     benchmark,
     length,
     warm_up: omit,
+    planned_iterations: omit,
     repetitions,
     threads: or(1),
     fixes_addresses: omit,

@@ -226,6 +226,7 @@ pub fn program_header() -> RunHeader {
             benchmark: "BM_Sum/100".to_owned(),
             length,
             warm_up: 0,
+            planned_iterations: None,
             repetitions: 10,
             threads: 2,
             fixes_addresses: false,

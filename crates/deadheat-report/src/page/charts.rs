@@ -6,7 +6,7 @@ use std::fmt::{self, Write};
 use deadheat_model::{Comparison, Distribution, Estimate, LogRatio, Plots};
 
 use super::html::{Attribute, GLYPHS, Text};
-use crate::sentences;
+use crate::sentences::{self, DISTURBED, cause_of_dropping};
 use crate::units::{Precision, counted, effect, ends, interval, quantities, share};
 
 /// Shown where a browser runs no scripts, so that nobody waits for pictures.
@@ -158,7 +158,10 @@ fn differences(comparison: &Comparison, plots: &Plots) -> Option<String> {
     }
     words += &match comparison.dropped_blocks {
         0 => ", none dropped".to_owned(),
-        dropped => format!(", {dropped} dropped for evidence of disturbance"),
+        dropped if cause_of_dropping(comparison) == DISTURBED => {
+            format!(", {dropped} dropped for evidence of disturbance")
+        }
+        dropped => format!(", {dropped} dropped, {}", cause_of_dropping(comparison)),
     };
     let kept = series.points.iter().filter(|point| {
         !point.dropped && (point.baseline_flags.any() || point.candidate_flags.any())

@@ -2,12 +2,12 @@
 
 use deadheat_model::{
     AcrossHosts, Analysis, BetweenFigures, BlockDiagnostics, CalibrationNote, Change, ClockCause,
-    Comparison, Conditions, Control, Design, Disturbance, EndReason, Ending, Environment, Estimate,
-    Excuse, FailedBenchmark, Family, Figures, FirstHalf, Fit, GateHit, HostKind, HostRow, Interval,
-    LeftOut, LeftOutReason, Limits, LogRatio, Metric, MetricComparison, Observation, OppositePeaks,
-    PairSigns, Pinning, Processes, RaceKind, RankSums, RunHeader, Scope, Share, Side, SideFigures,
-    SignedRanks, Spread, Spreads, StabilityFigures, TTested, Tested, Throughput, Verdict,
-    WaitingShare, Warning,
+    Comparison, Conditions, Control, CutShortKept, Design, Disturbance, EndReason, Ending,
+    Environment, Estimate, Excuse, FailedBenchmark, Family, Figures, FirstHalf, Fit, GateHit,
+    HostKind, HostRow, Interval, LeftOut, LeftOutReason, Limits, LogRatio, Metric,
+    MetricComparison, Observation, OppositePeaks, PairSigns, Pinning, Processes, RaceKind,
+    RankSums, RunHeader, Scope, Share, Side, SideFigures, SignedRanks, Spread, Spreads,
+    StabilityFigures, TTested, Tested, Throughput, Verdict, WaitingShare, Warning,
 };
 use deadheat_testing::runs::{self, design, one_look};
 
@@ -752,6 +752,24 @@ pub fn every_warning() -> Vec<Warning> {
         Warning::StillWarming { change: 0.0312 },
         Warning::DisturbedUnevenly { p: 0.0031 },
         Warning::DisturbedTooOften { share: 0.342 },
+        Warning::CutShort {
+            count: 3,
+            of: 640,
+            blocks: 2,
+            kept: None,
+        },
+        Warning::CutShort {
+            count: 16,
+            of: 320,
+            blocks: 0,
+            kept: Some(CutShortKept::OneSided { p: 0.0078 }),
+        },
+        Warning::CutShort {
+            count: 8,
+            of: 64,
+            blocks: 0,
+            kept: Some(CutShortKept::TooMany { share: 0.25 }),
+        },
         Warning::PlacementFixed { reason: None },
         Warning::PlacementFixed {
             reason: Some("./old: it was not linked by deadheat\u{1b}[2J.".to_owned()),

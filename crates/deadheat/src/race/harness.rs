@@ -279,6 +279,7 @@ mod tests {
             benchmark: "sum".to_owned(),
             length: RepetitionLength::Iterations(9),
             warm_up: 0,
+            planned_iterations: None,
             repetitions: 4,
             threads: 1,
         };

@@ -12,16 +12,16 @@ use crate::subprocess::Captured;
 /// and what the launch yields. Everything else is common to all of them.
 pub(crate) trait HarnessAdapter: Sync {
     /// Arguments that make a program of this harness say what it is, and do nothing else; none
-    /// where the program need not be asked, as it is of another kind.
+    /// if the program cannot be of this harness, or its file says so.
     fn question(&self, _program: &Program) -> &'static [&'static str] {
         &["--help"]
     }
 
-    /// The words that all stand in the answer to the question, on standard output or error, of a
-    /// program of this harness and of no other.
+    /// Words that only this harness prints, on standard output or error, as its answer to the
+    /// question. They must not be words of the question, because programs echo their arguments.
     fn marks(&self) -> &'static [&'static str];
 
-    /// Returns whether a program that answers the question so is of this harness.
+    /// Returns true if `answer` contains every mark.
     fn recognises(&self, answer: &str) -> bool {
         self.marks().iter().all(|mark| answer.contains(mark))
     }

@@ -228,22 +228,27 @@ impl<'p> Piloting<'p, '_> {
         let counters = counters(&seen);
         let threads = seen.iter().flat_map(|tried| &tried.repetitions);
         let threads = threads.map(|row| row.threads).max().unwrap_or(1).max(named);
-        let sides = self.sides.iter().zip(&self.fixes_addresses);
-        let calls = sides.zip(lengths);
-        let calls = calls.map(|((side, fixes_addresses), length)| HarnessCalls {
-            harness: side.harness,
-            program: Program {
-                // As the launches here, so that others find the same file.
-                executable: startable(&side.program.executable),
-                ..side.program.clone()
-            },
-            benchmark: side.benchmark.to_owned(),
-            length,
-            warm_up,
-            repetitions,
-            threads,
-            fixes_addresses: *fixes_addresses,
-        });
+        let planned = planned_iterations(&seen, self.sides.len(), counted);
+        let sides = self.sides.iter().zip(self.fixes_addresses);
+        let calls = sides.zip(lengths).zip(planned);
+        let calls =
+            calls.map(
+                |(((side, fixes_addresses), length), planned_iterations)| HarnessCalls {
+                    harness: side.harness,
+                    program: Program {
+                        // As the launches here, so that others find the same file.
+                        executable: startable(&side.program.executable),
+                        ..side.program.clone()
+                    },
+                    benchmark: side.benchmark.to_owned(),
+                    length,
+                    warm_up,
+                    planned_iterations,
+                    repetitions,
+                    threads,
+                    fixes_addresses,
+                },
+            );
         let latest = &seen[seen.len() - self.sides.len()..];
         // With the warm-up, which the time of these launches has in it.
         let beside = latest
@@ -433,6 +438,23 @@ fn iterations(tried: &[Tried]) -> u64 {
     bearable.min().unwrap_or(most).min(most)
 }
 
+/// The iterations of a repetition of each side, from the launches of the pilot that were as long as
+/// those of the race: the last of each side if the iterations are `counted`, and all otherwise.
+/// The largest number counts, because a launch of the pilot may itself be cut short.
+fn planned_iterations(seen: &[Tried], sides: usize, counted: bool) -> Vec<Option<u64>> {
+    let from = if counted { seen.len() - sides } else { 0 };
+    let of_side = |side| {
+        let launches = seen.iter().skip(from + side).step_by(sides);
+        let launches = launches.map(|tried| {
+            let mut rows = tried.repetitions.iter().map(|row| row.iterations);
+            let first = rows.next();
+            first.filter(|first| rows.all(|row| row == *first))
+        });
+        launches.collect::<Option<Vec<u64>>>()?.into_iter().max()
+    };
+    (0..sides).map(of_side).collect()
+}
+
 fn repetitions_that_fit(repetition_ns: f64) -> u32 {
     let fit = LAUNCH_NS / repetition_ns.max(1.0);
     fit.clamp(1.0, TRIAL_REPETITIONS) as u32
@@ -520,6 +542,20 @@ mod tests {
         // 100,000 iterations of 1 ms would be a minute and a half.
         assert_eq!(iterations(&[fast(), tried(3, 1e6, 1, 0.0)]), 50);
         assert_eq!(iterations(&[fast(), tried(1, 1e9, 1, 0.0)]), 1);
+    }
+
+    #[test]
+    fn the_iterations_of_launches_as_long_as_in_the_race_are_planned() {
+        let with = |iterations| tried(iterations, 1.0, 4, 0.0);
+        let seen = || [with(1), with(900), with(800), with(850)];
+        assert_eq!(
+            planned_iterations(&seen(), 2, false),
+            [Some(800), Some(900)]
+        );
+        assert_eq!(planned_iterations(&seen(), 2, true), [Some(800), Some(850)]);
+        let mut growing = seen();
+        growing[2].repetitions[3].iterations = 1600;
+        assert_eq!(planned_iterations(&growing, 2, true), [None, Some(850)]);
     }
 
     #[test]

@@ -95,7 +95,7 @@ pub struct Comparison {
     /// Blocks the estimate rests on, 0 for an unpaired recording; null without
     /// an estimate.
     blocks: Nullable<u64>,
-    /// Blocks left out for evidence of disturbance.
+    /// Blocks left out: disturbed, or cut short by the harness.
     dropped_blocks: u64,
     /// The change had those been kept; absent where none was left out.
     #[serde(default)]
