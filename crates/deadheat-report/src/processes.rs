@@ -31,7 +31,7 @@ pub(crate) fn difference(difference: &ProcessDifference, glyphs: Glyphs) -> Stri
         ),
         ProcessDifference::Padding { without } => format!(
             "The environment that deadheat sets did not reach {}, so its stack lay at the same place \
-             in every launch.",
+             in each of its processes.",
             shown(without)
         ),
     }

@@ -214,7 +214,9 @@ fn builds(analysis: &Analysis, header: &RunHeader) -> FactGroup {
     if more {
         facts.push("and", "more, in the run file");
     }
-    facts.rows.extend(processes(analysis));
+    for (name, observed) in processes(analysis) {
+        facts.push(&name, observed);
+    }
     for links in &header.environment.neutral_links {
         let text = match &links.made_by {
             Ok(linker) => format!("neutral links by {linker}"),

@@ -5,8 +5,8 @@ use deadheat_model::{
     Comparison, Conditions, Control, CutShortKept, Design, Disturbance, EndReason, Ending,
     Environment, Estimate, Excuse, FailedBenchmark, Family, Figures, FirstHalf, Fit, GateHit,
     HostKind, HostRow, Interval, LeftOut, LeftOutReason, Limits, LogRatio, Metric,
-    MetricComparison, Observation, OppositePeaks, PairSigns, Pinning, Processes, RaceKind,
-    RankSums, RunHeader, Scope, Share, Side, SideFigures, SignedRanks, Spread, Spreads,
+    MetricComparison, Observation, OppositePeaks, PairSigns, Pinning, ProcessDifference, Processes,
+    RaceKind, RankSums, RunHeader, Scope, Share, Side, SideFigures, SignedRanks, Spread, Spreads,
     StabilityFigures, TTested, Tested, Throughput, Verdict, WaitingShare, Warning,
 };
 use deadheat_testing::runs::{self, design, one_look};
@@ -184,7 +184,10 @@ pub fn comparison(verdict: Option<Verdict>, change: f64, half_width: f64) -> Com
         p_sign_flip: Some(0.0002),
         minimum_detectable_effect: Some(LogRatio::from_change(half_width * 1.3)),
         matched: false,
-        processes: Vec::new(),
+        processes: runs::seen_as_started(2)
+            .into_iter()
+            .map(|observed| observed.process)
+            .collect(),
         own_link: None,
         control: None,
         hosts: None,
@@ -725,6 +728,24 @@ pub fn only_a_failure() -> Analysis {
 pub fn every_warning() -> Vec<Warning> {
     vec![
         Warning::FewReplicates { have: 3, need: 6 },
+        Warning::ProcessesDiffer {
+            differences: vec![
+                ProcessDifference::Addresses {
+                    fixed: "old".to_owned(),
+                    random: "new".to_owned(),
+                },
+                ProcessDifference::FixesAddresses {
+                    by: "new".to_owned(),
+                    not_by: "old".to_owned(),
+                },
+                ProcessDifference::Cores {
+                    leaves: "new".to_owned(),
+                },
+                ProcessDifference::Padding {
+                    without: "new".to_owned(),
+                },
+            ],
+        },
         Warning::SingleBlocks { replicates: 9 },
         Warning::ControlSeparated {
             benchmark: "parse".to_owned(),

@@ -61,6 +61,11 @@ pub struct Comparison {
     /// same places in both; absent when it did not.
     #[serde(default)]
     matched: Optional<bool>,
+    /// What was observed of the processes of the baseline and of the candidate
+    /// in all replicates judged; absent if nothing was.
+    #[serde(default)]
+    #[schemars(length(min = 2, max = 2))]
+    processes: Optional<Vec<Process>>,
     /// null when none can be formed.
     change: Nullable<Change>,
     /// null when the data cannot give an interval.
@@ -488,3 +493,35 @@ pub enum Rule {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(extend("format" = "date"))]
 pub struct Day(String);
+
+/// What was observed of the processes of a contender.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+pub struct Process {
+    /// The file that they executed last: `as-started`, or the path of another
+    /// one. null if that could not be observed in all of them.
+    image: Nullable<String>,
+    /// Whether the kernel drew their addresses. null if that could not be
+    /// observed, or differed.
+    addresses: Nullable<AddressSpace>,
+    /// Whether all threads seen might run only on the cores that the process
+    /// was given. null if that could not be observed.
+    keeps_cores: Nullable<bool>,
+    /// Whether the variables that deadheat sets reached them. null if that
+    /// could not be observed.
+    padded: Nullable<bool>,
+    /// Variables that move memory, change libraries or set a number of threads,
+    /// as `NAME=value`; absent if there are none.
+    #[serde(default)]
+    variables: Optional<Vec<String>>,
+}
+
+/// Whether the kernel drew the addresses of a process.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+enum AddressSpace {
+    Random,
+    Fixed,
+}
