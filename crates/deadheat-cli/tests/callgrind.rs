@@ -3,6 +3,7 @@
 mod common;
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use common::Track;
 use common::compiled::built;
@@ -194,5 +195,42 @@ fn without_valgrind_or_with_an_instruction_it_does_not_know_the_race_says_so() {
                 .contains("an instruction that Valgrind does not know"),
             "{done:?}"
         );
+    }
+}
+
+/// The same loop behind whatever it is started by.
+const AGAIN: &str = r#"
+#include <stdlib.h>
+#include <unistd.h>
+int main(int count, char **words)
+{
+    (void)count;
+    if (!getenv("AGAIN")) {
+        setenv("AGAIN", "1", 1);
+        execv(words[0], words);
+    }
+    for (unsigned i = 0; i < TIMES; i++)
+        __asm__ volatile("" : "+r"(i));
+    return 0;
+}
+"#;
+
+#[test]
+fn programs_behind_a_script_and_ones_that_start_themselves_again_are_counted() {
+    needs!("valgrind", "gcc");
+    let track = Track::new();
+    for (name, times) in [("old", "-DTIMES=100000"), ("new", "-DTIMES=200000")] {
+        built(&track, &format!("{name}-loops"), LOOPS, &[times]);
+        built(&track, &format!("{name}-again"), AGAIN, &[times]);
+        let script = track.path(&format!("{name}-script"));
+        fs::write(&script, format!("#!/bin/sh\n./{name}-loops\ntrue\n")).unwrap();
+        fs::set_permissions(script, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    for kind in ["script", "again"] {
+        let _ = fs::remove_file(track.path("run.jsonl"));
+        let commands = ["old", "new"].map(|side| format!("./{side}-{kind}"));
+        let answer = raced_commands(&track, [&commands[0], &commands[1]]);
+        let comparison = &answer["benchmarks"][0];
+        assert_eq!(comparison["verdict"], "slower", "{kind}: {comparison:#}");
     }
 }

@@ -37,6 +37,20 @@ pub(crate) fn difference(difference: &ProcessDifference, glyphs: Glyphs) -> Stri
     }
 }
 
+/// What was observed of the processes of both sides, in one line if it is the same.
+pub(crate) fn lines(processes: &[ObservedProcess], names: [&str; 2]) -> Vec<String> {
+    match processes {
+        [baseline, candidate] if baseline == candidate => {
+            vec![format!("processes of both sides {}", observed(baseline))]
+        }
+        [baseline, candidate] => vec![
+            format!("processes of '{}' {}", names[0], observed(baseline)),
+            format!("processes of '{}' {}", names[1], observed(candidate)),
+        ],
+        _ => Vec::new(),
+    }
+}
+
 /// What was observed of the processes of a contender, in a line.
 pub(crate) fn observed(process: &ObservedProcess) -> String {
     let mut parts = vec![match &process.image {

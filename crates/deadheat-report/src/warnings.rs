@@ -525,7 +525,7 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
         ),
         Warning::CountedByCallgrind => match source {
             Source::Commands => "Callgrind counted the instructions, all of them, of each command \
-                 itself and not of what it starts. No time was measured: under callgrind it means \
+                 with the programs it executes. No time was measured: under callgrind it means \
                  nothing."
                 .to_owned(),
             _ => "Callgrind counted the instructions, all of them. No time was measured: under \

@@ -3,6 +3,8 @@
 use deadheat_model::{Json, Value};
 use regex_lite::Regex;
 
+use crate::valgrind::COUNTED_PATTERN;
+
 /// Finds one value in a text.
 #[derive(Clone, Debug)]
 pub struct ValueReader {
@@ -20,6 +22,8 @@ enum Place {
         behind_name: Regex,
         anywhere: Regex,
     },
+    /// What callgrind says: the processes of a launch one by one, which are added up.
+    Counts(Regex),
     /// The steps of a JSON pointer from the root.
     Pointer { text: String, steps: Vec<String> },
 }
@@ -37,6 +41,9 @@ impl ValueReader {
                     .map(|step| step.replace("~1", "/").replace("~0", "~"))
                     .collect(),
             },
+            None if pattern == COUNTED_PATTERN => {
+                Place::Counts(Regex::new(pattern).expect("a pattern of ours"))
+            }
             None => {
                 let regex = |text: &str| {
                     Regex::new(text)
@@ -81,6 +88,11 @@ impl ValueReader {
                     None => only_match(anywhere, printed)?,
                 };
                 number(found.ok_or_else(|| format!("nothing matches '{anywhere}'"))?)?
+            }
+            Place::Counts(pattern) => {
+                let counts = pattern.captures_iter(printed);
+                let counts = counts.map(|one| number(one.get(1).map_or("", |text| text.as_str())));
+                counts.sum::<Result<f64, String>>()?
             }
             Place::Pointer { text, steps } => pointed_at(printed, text, steps)?,
         };

@@ -204,16 +204,21 @@ pub(crate) fn checked(
 /// The argument by which Valgrind counts, the first one of a command that is counted.
 pub(super) const COUNTS: &str = "--tool=callgrind";
 
-/// A pattern for the number of instructions in what Valgrind says at its end.
+/// A pattern for the number of instructions in what Valgrind says at the end of each process.
 pub const COUNTED_PATTERN: &str = r"==\d+== Collected : (\d+)";
 
-/// The words of a command under Valgrind, which says on standard output how many instructions that
-/// has executed: by itself, and not by what it starts.
+/// The words of a command under Valgrind, which says on standard output how many instructions each
+/// of its processes has executed.
+///
+/// Programs that it starts are followed. Without that a command that starts itself again had no
+/// count, and a script around two different programs was a dead heat.
 pub fn counted_words(valgrind: &Path, words: &[String]) -> Vec<String> {
     let options = [
         COUNTS,
         "--callgrind-out-file=/dev/null",
         "--log-fd=1",
+        "--trace-children=yes",
+        // Until it executes something, a child still has the counts of its parent.
         "--child-silent-after-fork=yes",
     ];
     let valgrind = valgrind.display().to_string();
@@ -229,12 +234,12 @@ pub(crate) fn is_counted(words: &[String]) -> bool {
 
 /// The words of a command without those of Valgrind, where a race had it counted.
 fn without_valgrind(words: &[String]) -> &[String] {
-    let added = counted_words(Path::new(""), &[]).len();
-    if is_counted(words) {
-        &words[added.min(words.len())..]
-    } else {
-        words
+    if !is_counted(words) {
+        return words;
     }
+    // Run files of earlier versions have fewer options.
+    let options = words[1..].iter().take_while(|word| word.starts_with("--"));
+    &words[1 + options.count()..]
 }
 
 /// The profiler that a program runs under.

@@ -158,7 +158,11 @@ pub(super) fn fact(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Stri
             Some(1) => {
                 "Stack and libraries get random addresses, the heap does not follow.".to_owned()
             }
-            Some(_) => "Every process draws its addresses at random.".to_owned(),
+            Some(_) => {
+                "Every process draws its addresses at random, unless its program turns that \
+                        off."
+                    .to_owned()
+            }
             None => "Whether addresses are random is hidden.".to_owned(),
         },
         Facts::HugePages { enabled, defrag } => match enabled {

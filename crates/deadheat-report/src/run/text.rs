@@ -9,7 +9,7 @@ use crate::cells::metrics;
 use crate::document::{Block, Content, Note, Plot, Severity};
 use crate::terminal::Terminal;
 use crate::warnings::{self, WarningText};
-use crate::{gates, hosts};
+use crate::{gates, hosts, processes};
 
 /// Everything the text depends on beside the analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,6 +169,9 @@ impl<'a> Run<'a> {
                 .filter_map(|one| hosts::table(one, self.glyphs));
             blocks.extend(hosts.map(Block::table));
             for (index, comparison) in group.iter().enumerate() {
+                let names = [&*labels[0], &*labels[index + 1]];
+                let observed = processes::lines(&comparison.processes, names);
+                blocks.extend(observed.into_iter().map(Block::indented));
                 let Some(table) = metrics(comparison, self.glyphs).map(Block::table) else {
                     continue;
                 };

@@ -250,6 +250,7 @@ pub fn race() -> Analysis {
 pub fn alone() -> Analysis {
     let mut alone = comparison(None, 0.0, 0.01);
     alone.candidate = None;
+    alone.processes = Vec::new();
     alone.estimate = None;
     alone.excludes_zero = false;
     alone.p_adjusted = None;
