@@ -114,6 +114,10 @@ validate-covariates *options:
 validate-placement *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin placement -- {{options}}
 
+# Suites of Google Benchmark that nobody here wrote, against copies: `measure 'LIBRARY' neutral|linked OLD NEW FILTER` adds races of two executables, without words it writes the page
+validate-google-suites *words:
+    cargo run --release --manifest-path validation/Cargo.toml --bin google_suites -- {{words}}
+
 # Races of two builds, every bar of theirs: some twenty minutes (gcc, g++, lld, git, Google Benchmark; libbenchmark-tools and scipy for compare.py); `just validate-builds --quick` only tries it, `--only "20 ms"` asks a part of it
 validate-builds *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin builds -- {{options}}

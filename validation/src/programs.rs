@@ -29,6 +29,11 @@ pub fn told(command: &mut Command) -> String {
     }
 }
 
+/// The release of the Google Benchmark that programs are linked with here.
+pub fn google_benchmark() -> String {
+    told(Command::new("pkg-config").args(["--modversion", "benchmark"]))
+}
+
 /// The output of a command. `Err` when it ends with another code than these.
 pub fn text_of(command: &mut Command, codes: &[i32]) -> Result<String, String> {
     let output = command.stdin(Stdio::null()).output();

@@ -8,6 +8,7 @@ use std::path::Path;
 use deadheat_validation::bars::{Bar, Section, plain_spread, spread};
 use deadheat_validation::binomial::share_bounds;
 use deadheat_validation::google_compare::{self, Compared};
+use deadheat_validation::programs::google_benchmark;
 use deadheat_validation::race::Raced;
 use deadheat_validation::workshop::Workshop;
 
@@ -44,11 +45,12 @@ pub fn section(setting: &Setting) -> Section {
     let (low, high) = share_bounds(wrong as u64, rows.len() as u64, 0.95);
     let mut text = format!(
         "## Google Benchmark executables\n\n\
-         A Google Benchmark executable of {} benchmarks against a copy of itself, neither of them changed for deadheat. Every \
+         A Google Benchmark ({}) executable of {} benchmarks against a copy of itself, neither of them changed for deadheat. Every \
          difference is wrong. `compare.py` is Debian's, run as its manual says (`benchmarks OLD NEW`, alpha 5 %), with the \
          repetitions its U test asks for; a row counts as different when its p-value of the time is below alpha.\n\n\
          | tool | rows | called different | 95 % bounds | dead heat | seconds for all rows |\n| --- | --- | --- | --- | --- | --- |\n\
          | `deadheat bench` | {} | {wrong} ({share:.2} %) | {:.2} to {:.2} % | {even} | {} |\n",
+        google_benchmark(),
         races[0].rows.len(),
         rows.len(),
         low * 100.0,

@@ -6,6 +6,7 @@ use deadheat_validation::bars::{Bar, Section, fair_spread};
 use deadheat_validation::binomial::share_bounds;
 use deadheat_validation::kept::Kept;
 use deadheat_validation::process::median;
+use deadheat_validation::programs::google_benchmark;
 use serde_json::Value;
 
 use crate::case::Case;
@@ -18,7 +19,7 @@ pub fn how(setting: &Setting) -> Section {
     let words = |tool: Tool| tool.arguments(Case::Itself, false).join(" ");
     let mut text = format!(
         "## How each was called\n\n\
-         Executables of Google Benchmark, unchanged, compiled by `g++ -O2 -ffunction-sections`: one of everyday work \
+         Executables of Google Benchmark {}, unchanged, compiled by `g++ -O2 -ffunction-sections`: one of everyday work \
          (`validation/builds/google.cpp`) against a build of the same bytes, and one of chains of steps \
          (`validation/builds/exact.cpp`) against a build that does exactly 1 or 5 % more of them and differs in one byte beside. \
          The tools take turns, one comparison of all benchmarks each, in an order drawn from a seed.\n\n\
@@ -27,6 +28,7 @@ pub fn how(setting: &Setting) -> Section {
          | {} | the same and `{}` | as above |\n\
          | {} | `deadheat bench OLD NEW`, at its defaults: alpha 5 %, margin 1 % | it is called faster or slower |\n\
          | {} | the same, on executables made by `deadheat link -- g++` | as above |\n\n",
+        google_benchmark(),
         Tool::Compare.name(),
         words(Tool::Compare),
         Tool::Interleaved.name(),
