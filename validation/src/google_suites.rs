@@ -1,5 +1,5 @@
-//! Suites of Google Benchmark that nobody here wrote, against copies of themselves: on neutral links
-//! and as linked, with the releases that start the program again.
+//! A third-party suite of Google Benchmark (rapidfuzz-cpp) against copies of itself, on neutral links
+//! and as linked, with releases of the library that start the program again.
 //!
 //! ```text
 //! cargo run --release --manifest-path validation/Cargo.toml --bin google_suites -- \
@@ -8,7 +8,7 @@
 //! ```
 //!
 //! The first races OLD against NEW, two executables that `deadheat link` linked from one source, and
-//! appends a line a row to `validation/data/google_suites.jsonl`; `linked` in place of `neutral` races
+//! appends one line per row to `validation/data/google_suites.jsonl`; `linked` in place of `neutral` races
 //! them as linked. LIBRARY names the release of Google Benchmark. The second writes
 //! `docs/validation/google_suites.md` from all that was measured.
 
@@ -47,15 +47,15 @@ const STARTS: [(&str, &str); 3] = [
     ),
     (
         "again",
-        "under the path of its link, from which it starts again",
+        "with the path of its link as `argv[0]`, so it starts again from the link",
     ),
     (
         "random",
-        "under a name that cannot be executed, so that it keeps random addresses",
+        "with an `argv[0]` that is no executable file, so its second start fails and it keeps random addresses",
     ),
 ];
 
-/// The share of rows of copies that should be dead heats.
+/// The lowest acceptable share of dead heats among copies.
 const DEAD_HEATS: f64 = 0.6;
 
 fn main() {
@@ -134,7 +134,7 @@ fn rows_of(data: &Path) -> Vec<Row> {
 fn page(root: &Path, data: &Path) {
     let machine = machine();
     let page = Page {
-        title: "Suites of Google Benchmark against copies of themselves",
+        title: "A suite of Google Benchmark against copies of itself",
         program: "google_suites",
         facts: &machine,
         quick: false,
@@ -203,8 +203,8 @@ fn copies(rows: &Vec<Row>) -> Section {
     }
     let mut text = String::from(
         "## Copies\n\nThe benchmarks of rapidfuzz-cpp (`fuzz`, and the string pairs of `lcs` and \
-         `levenshtein`), built twice from one source, raced at default settings. Every call is \
-         wrong.\n\n",
+         `levenshtein`), built twice from one source, raced at default settings. Every row \
+         called faster or slower is a false positive.\n\n",
     );
     let _ = writeln!(
         text,
@@ -231,8 +231,8 @@ fn starts(rows: &Vec<Row>) -> Section {
     let mut text = String::from(
         "## Programs that start themselves again\n\nGoogle Benchmark from 1.9.3 on starts the program \
          again to turn off address randomisation. On neutral links that leaves three ways to start \
-         it. They were raced in turns, pass by pass, on the rows of the section above; deadheat does \
-         the first.\n\n",
+         it. They were raced in turns, pass by pass, on the rows of the section above. deadheat does \
+         the first; the other two were measured with builds that were changed for it.\n\n",
     );
     let _ = writeln!(
         text,

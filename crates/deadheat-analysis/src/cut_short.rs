@@ -18,8 +18,9 @@ const SHORTENED: u64 = 10;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PlannedIterations {
     of: Vec<Option<u64>>,
-    /// Contenders whose number the plan lacks: run files of older releases do not hold what the pilot
-    /// saw. The first block stands in for it, as a median of all would change with every look.
+    /// Contenders without a planned number: run files of older releases do not hold that of the pilot. The
+    /// first block supplies it, because a median over all blocks would change at each interim
+    /// analysis.
     unknown: Vec<ContenderId>,
 }
 

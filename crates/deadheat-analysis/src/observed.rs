@@ -15,7 +15,7 @@ impl<'a> Observations<'a> {
     pub(crate) fn of(run: &'a Run, benchmark: usize) -> Self {
         let here = run.observed.iter().filter(|one| one.benchmark == benchmark);
         let mut observed: Vec<&Observed> = here.collect();
-        // Stable: of several in one replicate the last is what held for all of it.
+        // A stable sort: the last observation of a replicate includes the earlier ones.
         observed.sort_by_key(|one| one.replicate);
         Self { observed }
     }
@@ -56,9 +56,11 @@ pub(crate) fn differences(
     processes: &[ObservedProcess],
 ) -> Vec<ProcessDifference> {
     let [baseline, candidate] = contenders;
-    let fixes_addresses = contenders.map(|contender| match &contender.workload {
+    let fixes_addresses = [0, 1].map(|side| match &contenders[side].workload {
         Workload::Harness(calls) => calls.fixes_addresses,
-        _ => false,
+        _ => processes
+            .get(side)
+            .is_some_and(|process| process.fixes_addresses),
     });
     let (by, not_by) = match fixes_addresses {
         [true, false] => (baseline, candidate),
@@ -80,7 +82,8 @@ pub(crate) fn differences(
     found
 }
 
-/// The reason why the processes of a contender say nothing about the links they were started from.
+/// The reason why measurements of a contender cannot be attributed to the neutral links that its
+/// processes were started from.
 pub(crate) fn why_not_on_links(
     contender: &str,
     process: Option<&ObservedProcess>,
@@ -91,11 +94,11 @@ pub(crate) fn why_not_on_links(
         ),
         Some(ObservedImage::AsStarted) => None,
         Some(ObservedImage::Other(path)) => Some(format!(
-            "'{contender}' was started from them, and its processes executed '{path}'"
+            "'{contender}' was started from them, but its processes executed '{path}'"
         )),
         Some(ObservedImage::Unseen) => Some(format!(
-            "'{contender}' was started from them, and not all of its processes could be seen to \
-             execute them"
+            "'{contender}' was started from them, but not all of its processes could be seen to execute \
+             them"
         )),
     }
 }

@@ -214,7 +214,7 @@ impl<'a> Placement<'a> {
         (asked && !comparison.matched).then_some(Warning::BuildsUnmatched { reason })
     }
 
-    /// Returns the reason why neutral links were started and cannot be claimed.
+    /// Returns why the verdict cannot be about the source although neutral links were started.
     fn why_unobserved(
         &self,
         sides: [&Contender; 2],

@@ -265,12 +265,21 @@ fn a_worker_of_another_release_is_told_apart_from_one_that_is_broken() {
     );
 }
 
+/// A script that answers as Google Benchmark does, and lists its benchmarks so.
+fn google_benchmark(lists: &str) -> String {
+    let nothing = "^deadheat_matches_nothing$";
+    format!(
+        "case \"$*\" in *matches_nothing*) \
+         echo 'Failed to match any benchmarks against regex: {nothing}' >&2; exit 0;; esac; {lists}"
+    )
+}
+
 #[test]
 fn programs_of_two_kinds_or_with_nothing_in_common_cannot_race() {
     let track = Track::new();
     track.build("worker");
-    track.script("google", "echo BM_Sum/8; echo BM_Sort");
-    track.script("another", "echo BM_Other");
+    track.script("google", &google_benchmark("echo BM_Sum/8; echo BM_Sort"));
+    track.script("another", &google_benchmark("echo BM_Other"));
     track.bench(&["./worker", "./google"]).fails_with(
         2,
         &["'./worker' is a worker and './google' a Google Benchmark executable"],
@@ -315,7 +324,8 @@ fn what_makes_no_sense_names_its_option() {
 #[test]
 fn arguments_behind_the_dashes_reach_both_programs() {
     let track = Track::new();
-    track.script("seen", "echo \"$@\" >> seen.txt; echo BM_One");
+    let body = google_benchmark("echo BM_One");
+    track.script("seen", &format!("echo \"$@\" >> seen.txt; {body}"));
     let done = track.bench(&[
         "./seen",
         "--benchmark_x=1",
@@ -326,7 +336,8 @@ fn arguments_behind_the_dashes_reach_both_programs() {
     ]);
     done.succeeds();
     let seen = fs::read_to_string(track.path("seen.txt")).unwrap();
-    assert_eq!(seen.lines().count(), 2);
+    // Each program lists its benchmarks, and shows that it is of Google Benchmark.
+    assert_eq!(seen.lines().count(), 4);
     for line in seen.lines() {
         let words: Vec<&str> = line.split(' ').collect();
         assert!(

@@ -174,6 +174,30 @@ fn an_environment_that_does_not_reach_one_side_is_a_difference() {
     assert!(warnings.contains("processes-differ"), "{warnings}");
 }
 
+/// Fails while a tracer watches, as a leak sanitizer does.
+const UNTRACED: &str = "char line[256]; FILE *file = fopen(\"/proc/self/status\", \"r\"); \
+    while (file && fgets(line, sizeof line, file)) \
+        if (!strncmp(line, \"TracerPid:\", 10) && atoi(line + 10)) return 23; \
+    if (file) fclose(file)";
+
+#[test]
+fn one_that_does_not_bear_being_traced_is_raced_and_nothing_is_claimed_of_its_links() {
+    needs!("gcc", "ld.lld");
+    let comparison = raced(&linked(UNTRACED), ["./app a", "./app b"]);
+    assert_eq!(images(&comparison), [&Value::Null; 2], "{comparison:#}");
+    assert_eq!(comparison["scope"], "binary");
+    let reason = reason(&comparison);
+    assert!(reason.contains("could be seen"), "{reason}");
+}
+
+#[test]
+fn one_that_stops_itself_holds_up_the_traced_launch_no_longer_than_others() {
+    let track = Track::new();
+    script(&track, "stops", "#!/bin/sh\nkill -STOP $$\n");
+    let words = ["run", "--timeout", "0.3", "--", "./stops a", "./stops b"];
+    track.run(&words).fails_with(3, &["./stops"]);
+}
+
 /// A program of Google Benchmark that starts itself again like its releases from 1.9.3 on.
 const GOOGLE: &str = r#"
 #include <benchmark/benchmark.h>

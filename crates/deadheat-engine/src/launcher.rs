@@ -196,7 +196,7 @@ impl Launcher {
     }
 
     /// Starts an image in this manner from now on: another file, or its own program again. The
-    /// launcher hears of it before the next launch.
+    /// message reaches the launcher before the next launch.
     pub(crate) fn vary(
         &self,
         image: u16,
@@ -218,7 +218,7 @@ impl Launcher {
         self.request(Head::Run(launches.len()), launches, interrupts)
     }
 
-    /// The same, and traces each launch, so that its times mean nothing. Returns the file that each
+    /// Like [`Self::run`], and traces each launch, so that its times mean nothing. Returns the file that each
     /// executed last, too; `None` where that could not be found out.
     pub(crate) fn trace(
         &mut self,

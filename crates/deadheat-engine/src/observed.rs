@@ -1,9 +1,8 @@
 //! What the kernel tells of a process: the file it executes, its name, its addresses, its
 //! environment and the cores it may run on.
 //!
-//! A program may start itself again, by its name, through `/proc/self/exe` or from a script, and
-//! then another file is measured than the one that was started. With Google Benchmark from 1.9.3 on
-//! no neutral link was ever measured for that reason, while the answer claimed one.
+//! A program may start itself again, by its name, through `/proc/self/exe` or from a script, and then deadheat measures another file than the one it started. For that reason it never measured
+//! a neutral link with Google Benchmark 1.9.3 or later, although its answers claimed so.
 //!
 //! The file is known only while the process lives. Its name, its addresses and its cores are known
 //! until it is reaped, and the name changes when it executes a file of another name.
@@ -23,14 +22,15 @@ use nix::unistd::{Pid, read};
 use crate::executable::program_paths;
 use crate::subprocess::{children_of, cpu_ns, open_file_of, threads};
 
-/// Bytes of a name that the kernel keeps, with the zero behind it.
+/// Size of a process name in the kernel, including the final zero.
 const NAME_BYTES: usize = 16;
 /// `PF_RANDOMIZE`: the kernel drew the addresses of the program that is executed.
 const RANDOMISED: u64 = 0x0040_0000;
 /// The words of `stat` from behind the name up to the flags of the process.
 const FLAGS_AT: usize = 6;
 
-/// The variable that pads an environment. Where it is missing, so is all else that deadheat sets.
+/// The variable that pads an environment. If it is missing, none of the others that
+/// deadheat sets is assumed to have reached the program.
 pub(crate) const PADDING_VARIABLE: &str = "DEADHEAT_PADDING";
 /// Beginnings of the names of variables that move memory, change libraries or set a number of
 /// threads.
@@ -100,7 +100,7 @@ pub(crate) struct ProcessState {
 }
 
 impl ProcessState {
-    /// Reads it without allocating; `None` where the kernel does not tell.
+    /// Reads it without allocating; `None` if `/proc` cannot be read.
     pub(crate) fn of(pid: Pid) -> Option<Self> {
         let file = open_file_of(pid, c"/stat")?;
         let mut text = [0; 1024];
@@ -109,8 +109,8 @@ impl ProcessState {
     }
 }
 
-/// The name and the addresses in the text of `/proc/PID/stat`. The name stands in brackets and may
-/// hold anything, brackets too.
+/// The name and the addresses in the text of `/proc/PID/stat`. The name is in parentheses and may
+/// contain any characters, also parentheses.
 fn parse(text: &[u8]) -> Option<ProcessState> {
     let open = text.iter().position(|byte| *byte == b'(')?;
     let close = text.iter().rposition(|byte| *byte == b')')?;
@@ -136,7 +136,8 @@ pub(crate) fn is_within(cores: &CpuSet, given: &CpuSet) -> bool {
     all.all(|core| cores.is_set(core) != Ok(true) || given.is_set(core) == Ok(true))
 }
 
-/// A process as it was seen alive.
+/// A process as it was seen alive. `state` is that of the process that was started; the other fields
+/// are of the descendant that does its work, if there is one.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Sighting {
     /// The file that it executes, or that the child executes which does its work.
@@ -150,7 +151,7 @@ pub(crate) struct Sighting {
     pub(crate) scripts: Vec<FileId>,
 }
 
-/// What an environment tells of how memory lies.
+/// The variables of an environment that affect the layout of memory, libraries or threads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Environment {
     pub(crate) is_padded: bool,
@@ -177,7 +178,7 @@ impl Environment {
 }
 
 impl Sighting {
-    /// Looks at a process; `None` where the kernel does not tell, and of one that has ended.
+    /// Looks at a process; `None` if `/proc` cannot be read or the process has ended.
     pub(crate) fn of(pid: Pid) -> Option<Self> {
         let state = ProcessState::of(pid)?;
         let worker = worker_of(pid);
@@ -213,8 +214,8 @@ pub(crate) fn scripts_of(pid: Pid) -> Vec<FileId> {
     paths.filter_map(file_id).collect()
 }
 
-/// The process that does the work of another: the only child of it, where that has used more CPU
-/// time, as behind a script that waits for a program; else itself.
+/// The process that does the work of another: follows an only child as long as it has used more CPU
+/// time than its parent, as with a script that waits for a program.
 fn worker_of(pid: Pid) -> Pid {
     let mut worker = pid;
     while let [child] = children_of(worker)[..]
@@ -226,13 +227,12 @@ fn worker_of(pid: Pid) -> Pid {
     worker
 }
 
-/// The time after the start of a process at which it is first looked at, where it says nothing
-/// before. The next look comes when four times as much has passed: every look takes some
-/// microseconds of the core that the process runs on.
+/// Time from the start of a process to the first look, if it writes nothing earlier. Each later pause
+/// is four times as long, because a look takes some microseconds of the process's core.
 const FIRST_LOOK: Duration = Duration::from_millis(2);
-/// Between two looks at most.
+/// The longest pause between two looks.
 const LONGEST_PAUSE: Duration = Duration::from_millis(512);
-/// Between two looks at least, however often the process says something.
+/// The shortest pause between two looks, however often the process writes.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(1);
 
 /// Looks at a process from time to time while it lives.
@@ -259,7 +259,8 @@ impl Watch {
         })
     }
 
-    /// Looks if it is time, or if the process has just said something: it measures nothing then.
+    /// Looks if the pause is over, or if the process has just written something, because it measures
+    /// nothing then.
     pub(crate) fn look(&mut self, has_spoken: bool) {
         let Some((pid, last, pause)) = self.looking else {
             return;

@@ -63,8 +63,8 @@ impl Flaw {
     /// A contender that executes another file than the link it was started from.
     pub(crate) fn leaves_link(contender: &str, file: &Path) -> Self {
         Self::OfProgram(format!(
-            "'{contender}' starts itself again: a process that was started from a neutral link went \
-             on in '{}'",
+            "'{contender}' starts itself again: a process started from a neutral link then executed \
+             '{}'",
             file.display()
         ))
     }

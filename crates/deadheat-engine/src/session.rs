@@ -34,8 +34,8 @@ pub trait Contenders {
     fn placed(&mut self) -> Option<Placed> {
         None
     }
-    /// What the kernel showed of the processes of the block that was run last, where that differs from
-    /// what was told before. Asked after every block.
+    /// Returns the changes in what was observed of the processes since the last call. Called after
+    /// every block.
     fn observed(&mut self) -> Vec<Observed> {
         Vec::new()
     }

@@ -111,7 +111,7 @@ pub(crate) fn run_captured(
     run_watched(command, answer, cores, patience, interrupts, None)
 }
 
-/// The same, and looks at the process meanwhile.
+/// Like [`run_captured`], and looks at the process while it runs.
 pub(crate) fn run_watched(
     mut command: Command,
     answer: Answer,

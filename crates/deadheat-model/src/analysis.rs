@@ -91,8 +91,8 @@ pub struct Comparison {
     /// True if the two are builds that were matched in every replicate: what they share lay at the
     /// same places in both.
     pub matched: bool,
-    /// What was observed of the processes of the baseline and of the candidate, as far as it held
-    /// in every replicate judged; empty where nothing was observed.
+    /// What was observed of the processes of the baseline and of the candidate in every judged
+    /// replicate; empty if nothing was observed.
     pub processes: Vec<ObservedProcess>,
     /// The effect judged; `None` when none could be formed.
     pub estimate: Option<Estimate>,

@@ -22,18 +22,23 @@ pub struct ObservedProcess {
     pub image: ObservedImage,
     /// Whether the kernel drew its addresses.
     pub addresses: Option<AddressSpace>,
+    /// True if the program of a command starts itself again at fixed addresses. Then all commands of
+    /// the benchmark are started at fixed addresses.
+    pub fixes_addresses: bool,
     /// False if its main thread, or any thread seen, may run on a core that it was not given.
     pub keeps_cores: Option<bool>,
-    /// True if what deadheat sets in its environment, such as the padding, reached it.
+    /// True if the padding is in its environment, and with it the other variables that deadheat sets.
     pub is_padded: Option<bool>,
-    /// Variables that move memory or change libraries, each as `NAME=value`, sorted.
+    /// Variables that move memory, change libraries or set a number of threads, each as `NAME=value`,
+    /// sorted.
     pub variables: Vec<String>,
 }
 
 /// The file that a measured process executed last.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ObservedImage {
-    /// The file that deadheat started: the program itself, or its neutral link.
+    /// The file that deadheat started: the program, its neutral link, or a script that its interpreter
+    /// executes.
     AsStarted,
     /// Another file, by its path: the process replaced itself, or left the work to a child.
     Other(String),
@@ -52,7 +57,7 @@ pub enum AddressSpace {
     Fixed,
 }
 
-/// Something in which the processes of two sides differ although nothing asked for it.
+/// A difference between the processes of the two sides that the user did not ask for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProcessDifference {
     /// The addresses of one side are drawn, those of the other are not.
@@ -62,11 +67,11 @@ pub enum ProcessDifference {
         /// The contender with random addresses.
         random: String,
     },
-    /// The program of one side starts itself again at fixed addresses, that of the other does not.
+    /// Only the program of one side starts itself again at fixed addresses.
     FixesAddresses {
-        /// The contender that does.
+        /// The contender whose program does so.
         by: String,
-        /// The contender that does not.
+        /// The other contender.
         not_by: String,
     },
     /// The processes of one side may leave the core they were given.
@@ -82,7 +87,8 @@ pub enum ProcessDifference {
 }
 
 impl ObservedProcess {
-    /// What holds for this process and for another one of the same contender.
+    /// Merges two observations of one contender: a property stays only if both have it, the first file
+    /// that is not the one started stays, and the variables are those of `other`.
     #[must_use]
     pub fn common(&self, other: &Self) -> Self {
         let both = |one: Option<bool>, other: Option<bool>| match (one, other) {
@@ -96,13 +102,14 @@ impl ObservedProcess {
                 image => image.clone(),
             },
             addresses: self.addresses.filter(|_| self.addresses == other.addresses),
+            fixes_addresses: self.fixes_addresses || other.fixes_addresses,
             keeps_cores: both(self.keeps_cores, other.keeps_cores),
             is_padded: both(self.is_padded, other.is_padded),
             variables: other.variables.clone(),
         }
     }
 
-    /// The differences between this process, of the contender `name`, and one of another contender.
+    /// Returns how this process, of the contender `name`, differs from one of the other contender.
     pub fn differences(&self, name: &str, other: (&str, &Self)) -> Vec<ProcessDifference> {
         let (other_name, other) = other;
         let mut found = Vec::new();
@@ -143,6 +150,7 @@ mod tests {
         ObservedProcess {
             image: ObservedImage::AsStarted,
             addresses: Some(addresses),
+            fixes_addresses: false,
             keeps_cores: Some(true),
             is_padded: Some(true),
             variables: Vec::new(),

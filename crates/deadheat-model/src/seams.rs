@@ -40,7 +40,8 @@ pub trait RecordSink {
     fn block(&mut self, block: &BlockRecord) -> Result<(), SinkError>;
     /// Notes where the code lies in a replicate, before its first block.
     fn placed(&mut self, placed: &Placed) -> Result<(), SinkError>;
-    /// Notes what was observed of the processes of a contender, before the first block of theirs.
+    /// Notes a change in what was observed of the processes of a contender, before the block in
+    /// which it was seen.
     fn observed(&mut self, observed: &Observed) -> Result<(), SinkError>;
     /// Notes that a benchmark cannot be raced any further.
     fn failed(&mut self, failure: &BenchmarkFailure) -> Result<(), SinkError>;

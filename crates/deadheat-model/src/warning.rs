@@ -129,7 +129,7 @@ named! {
             /// Why, when neutral links had been asked for.
             reason: Option<String>,
         } = "placement-fixed",
-        /// The processes of the two sides differ in what nothing asked for.
+        /// The processes of the two sides differ, and the user did not ask for it.
         ProcessesDiffer {
             /// The differences.
             differences: Vec<ProcessDifference>,

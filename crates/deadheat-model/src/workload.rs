@@ -164,7 +164,8 @@ pub struct HarnessCalls {
     /// Threads that the benchmark runs on.
     pub threads: u32,
     /// True if the program starts itself again at fixed addresses, as Google Benchmark does from
-    /// 1.9.3 on. Then all sides are started at fixed addresses, and none does.
+    /// 1.9.3 on. Then all sides are started at fixed addresses, so none of them
+    /// starts itself again.
     pub fixes_addresses: bool,
 }
 

@@ -25,13 +25,12 @@ pub(crate) fn difference(difference: &ProcessDifference, glyphs: Glyphs) -> Stri
             shown(not_by)
         ),
         ProcessDifference::Cores { leaves } => format!(
-            "{} left the core it was started on and the other side did not, so they may have run on \
-             different cores. Race with --pin none.",
+            "{} may run on cores that it was not given, and the other side may not, so the sides may \
+             have run on different cores. Race with --pin none.",
             shown(leaves)
         ),
         ProcessDifference::Padding { without } => format!(
-            "The environment that deadheat sets did not reach {}, so its stack lay at the same place \
-             in each of its processes.",
+            "The environment that deadheat sets did not reach {}, so its padding moved no stack there.",
             shown(without)
         ),
     }
@@ -56,14 +55,17 @@ pub(crate) fn observed(process: &ObservedProcess) -> String {
     let mut parts = vec![match &process.image {
         ObservedImage::AsStarted => "executed the file that was started".to_owned(),
         ObservedImage::Other(path) => format!("executed {path}"),
-        ObservedImage::Unseen => "ended before it was seen what they executed".to_owned(),
+        ObservedImage::Unseen => "executed a file that was not observed".to_owned(),
     }];
     parts.extend(process.addresses.map(|addresses| match addresses {
         AddressSpace::Random => "random addresses".to_owned(),
         AddressSpace::Fixed => "fixed addresses".to_owned(),
     }));
+    if process.fixes_addresses {
+        parts.push("the program asks for fixed addresses".to_owned());
+    }
     if process.keeps_cores == Some(false) {
-        parts.push("left the core they were given".to_owned());
+        parts.push("may run on cores they were not given".to_owned());
     }
     if process.is_padded == Some(false) {
         parts.push("without the environment that deadheat sets".to_owned());
@@ -81,6 +83,7 @@ mod tests {
         let plain = ObservedProcess {
             image: ObservedImage::AsStarted,
             addresses: Some(AddressSpace::Random),
+            fixes_addresses: false,
             keeps_cores: Some(true),
             is_padded: Some(true),
             variables: Vec::new(),
@@ -90,11 +93,12 @@ mod tests {
         let odd = ObservedProcess {
             image: ObservedImage::Other("/usr/bin/dash".to_owned()),
             addresses: Some(AddressSpace::Fixed),
+            fixes_addresses: true,
             keeps_cores: Some(false),
             is_padded: Some(false),
             variables: vec!["LD_PRELOAD=x.so".to_owned()],
         };
-        let text = "executed /usr/bin/dash; fixed addresses; left the core they were given; without \
+        let text = "executed /usr/bin/dash; fixed addresses; the program asks for fixed addresses; may run on cores they were not given; without \
                     the environment that deadheat sets; LD_PRELOAD=x.so";
         assert_eq!(observed(&odd), text);
     }

@@ -137,6 +137,7 @@ pub fn seen_as_started(contenders: usize) -> Vec<Observed> {
         process: ObservedProcess {
             image: ObservedImage::AsStarted,
             addresses: Some(AddressSpace::Random),
+            fixes_addresses: false,
             keeps_cores: Some(true),
             is_padded: Some(true),
             variables: Vec::new(),

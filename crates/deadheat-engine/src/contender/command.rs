@@ -89,7 +89,7 @@ pub struct CommandContenders<'a> {
     _settled: AffinityGuard,
 }
 
-/// A contender that was tried as it is placed now.
+/// The result of a trial launch of a contender on its current link.
 struct Tried {
     /// Where its output differs from that on the user's own link.
     difference: Option<Difference>,
@@ -389,7 +389,8 @@ impl<'a> CommandContenders<'a> {
         }
     }
 
-    /// Launches these and forgets what they took. The first of each contender are traced.
+    /// Launches these slots and discards their times. Traces the slots of the first call for each
+    /// benchmark, unless callgrind counts.
     pub(super) fn launch_for_nothing(
         &mut self,
         benchmark: usize,
@@ -416,10 +417,11 @@ impl<'a> CommandContenders<'a> {
     }
 
     /// Traces a launch of each of these slots. A contender that starts itself again at fixed addresses
-    /// is started at fixed ones from now on, and so are the others of its benchmark. Returns false
-    /// if a launch fails: it may not bear being traced, and is launched once more without.
+    /// is started at fixed ones from now on, and so are the others of its benchmark. Returns false if a launch
+    /// fails, which may be because it was traced: it is launched once more without.
     fn trace_all(&mut self, benchmark: usize, slots: &[Slot]) -> Result<bool, EngineError> {
-        let mut fixes_addresses = false;
+        let is_random = ended_at(ProcessState::of(Pid::this()).as_ref(), AddressSpace::Random);
+        let mut fixing = Vec::new();
         for some in slots.chunks(MAX_LAUNCHES) {
             let images = &self.benchmarks[benchmark].contenders;
             let launches: Vec<Launch> = some.iter().map(|slot| launch(images, slot)).collect();
@@ -438,14 +440,19 @@ impl<'a> CommandContenders<'a> {
                     seen: seen.as_ref(),
                     ..noticed(measured)
                 };
-                fixes_addresses |= ended_at(noticed.ended_as, AddressSpace::Fixed);
-                (self.witness).remember((benchmark, slot.contender.index()), noticed);
+                let of = (benchmark, slot.contender.index());
+                if is_random && ended_at(noticed.ended_as, AddressSpace::Fixed) {
+                    fixing.push(of);
+                }
+                self.witness.remember(of, noticed);
             }
         }
-        let is_random = ended_at(ProcessState::of(Pid::this()).as_ref(), AddressSpace::Random);
-        if fixes_addresses && is_random {
+        if !fixing.is_empty() {
             self.fix_addresses(benchmark)?;
         }
+        fixing
+            .into_iter()
+            .for_each(|of| self.witness.fixes_addresses(of));
         Ok(true)
     }
 
@@ -549,7 +556,7 @@ impl<'a> CommandContenders<'a> {
             let (reply, mut seen) = self.launcher.trace(&launches, self.interrupts)?;
             let last = reply[launches.len() - 1];
             let seen = seen.pop().flatten();
-            // One that fails may not bear being traced.
+            // It may have failed because it was traced, so it is launched once more without.
             if matches!(last.outcome, Outcome::Exited(code) if command.exit_policy.accepts(code)) {
                 measured = Some(last);
                 left_for = seen
@@ -785,7 +792,7 @@ impl StartsFrom for CommandContenders<'_> {
                 ..
             }) => {
                 if self.named_by_link.contains(&of) {
-                    // What was seen on the link does not hold for the user's own.
+                    // The sighting was on the neutral link, so the user's own link is traced again.
                     self.start_from(block.benchmark, contender, None)?;
                     self.try_once(block, contender, None)?;
                     let name = &self.benchmarks[block.benchmark].commands[contender].text;

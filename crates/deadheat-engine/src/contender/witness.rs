@@ -1,4 +1,5 @@
-//! The observations of a run: what was seen of each contender's processes, told when it changes.
+//! The observations of a run: what was seen of each contender's processes, reported when it
+//! changes.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -8,16 +9,16 @@ use nix::sched::CpuSet;
 
 use crate::observed::{ProcessState, Sighting, Started, is_within};
 
-/// What was noticed of one process: alive, and as it ended. `None` is what was not.
+/// What was observed of one process, while it lived and when it ended. `None` means not observed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Noticed<'a> {
     /// The file that deadheat started.
     pub(super) started: Option<Started>,
-    /// The cores that it gave; `None` where it gave all.
+    /// The cores that deadheat gave the process; `None` if it gave all.
     pub(super) given: Option<&'a CpuSet>,
     pub(super) seen: Option<&'a Sighting>,
     pub(super) ended_as: Option<&'a ProcessState>,
-    /// True if its main thread might run on those cores alone when it ended.
+    /// True if the main thread was allowed only on the given cores when it ended.
     pub(super) ended_there: Option<bool>,
 }
 
@@ -26,6 +27,8 @@ pub(super) struct Noticed<'a> {
 pub(super) struct Witness {
     /// By benchmark and contender.
     known: BTreeMap<(usize, usize), Known>,
+    /// Contenders whose programs start themselves again at fixed addresses.
+    fixing: Vec<(usize, usize)>,
     news: Vec<Observed>,
 }
 
@@ -33,7 +36,7 @@ pub(super) struct Witness {
 struct Known {
     /// The process that was seen alive last, and the name that it had.
     seen: Option<(ObservedProcess, [u8; 16])>,
-    /// What was told last, and for which replicate.
+    /// The last observation reported, and its replicate.
     told: Option<(u32, ObservedProcess)>,
 }
 
@@ -46,7 +49,8 @@ impl Witness {
         noticed: Noticed<'_>,
     ) {
         let known = self.known.entry((benchmark, contender)).or_default();
-        let process = known.observe(noticed);
+        let mut process = known.observe(noticed);
+        process.fixes_addresses = self.fixing.contains(&(benchmark, contender));
         let process = match &known.told {
             Some((told_for, told)) if *told_for == replicate => told.common(&process),
             _ => process,
@@ -72,6 +76,11 @@ impl Witness {
         self.known.entry(of).or_default().observe(noticed);
     }
 
+    /// Notes that the program of a contender starts itself again at fixed addresses.
+    pub(super) fn fixes_addresses(&mut self, of: (usize, usize)) {
+        self.fixing.push(of);
+    }
+
     /// The file that the processes of a contender execute, if it is not the one that was started.
     pub(super) fn other_file(&self, of: (usize, usize)) -> Option<PathBuf> {
         let (process, _) = self.known.get(&of)?.seen.as_ref()?;
@@ -81,7 +90,7 @@ impl Witness {
         }
     }
 
-    /// What was observed since this was last asked.
+    /// Returns the observations since the last call.
     pub(super) fn take(&mut self) -> Vec<Observed> {
         std::mem::take(&mut self.news)
     }
@@ -97,8 +106,8 @@ impl Known {
         if let Some(seen) = noticed.seen {
             self.seen = Some((process_of(noticed, seen), seen.state.name));
         }
-        // A process of this name executes what the last one seen did. With another name it
-        // executed another file after it was seen.
+        // If the name at the end is that of the last sighting, the process is taken to have executed
+        // the same file. If not, it executed another file after that sighting.
         let seen = self.seen.as_ref();
         let seen = seen.filter(|(_, name)| ended_as.is_none_or(|ended| ended.name == *name));
         let mut process = seen.map_or_else(ObservedProcess::default, |(seen, _)| seen.clone());
@@ -125,6 +134,7 @@ fn process_of(noticed: Noticed<'_>, seen: &Sighting) -> ObservedProcess {
             ObservedImage::Other(seen.path.to_string_lossy().into_owned())
         },
         addresses: Some(seen.state.addresses),
+        fixes_addresses: false,
         keeps_cores: noticed.given.filter(|_| !seen.cores.is_empty()).map(keeps),
         is_padded: environment.as_ref().map(|found| found.is_padded),
         variables: environment.unwrap_or_default().variables,

@@ -320,10 +320,13 @@ impl Server {
             tracer.as_mut(),
         );
         let wall_ns = start.elapsed().as_nanos() as u64;
-        self.record = tracer.map_or_else(Vec::new, Tracer::into_record);
         if !matches!(waited, WaitEnd::Ended) {
             let _ = killpg(Pid::from_raw(child.pid), Signal::SIGKILL);
+            if let Some(tracer) = &mut tracer {
+                tracer.see_off(&child.pidfd);
+            }
         }
+        self.record = tracer.map_or_else(Vec::new, Tracer::into_record);
         // Who reads the pipe, or looks at the output, is woken while the command runs, which says
         // nothing of its end.
         let woken = reader.is_some() || bounded.is_some();

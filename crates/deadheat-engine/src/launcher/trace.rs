@@ -2,20 +2,22 @@
 //!
 //! Only launches that are not measured are traced: a traced process stops at every signal, a
 //! setuid program loses its privilege and a leak sanitizer refuses to work.
-#![allow(unsafe_code)]
-
 use std::fs;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
 use deadheat_model::AddressSpace;
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, poll};
 use nix::sys::ptrace::{self, Options};
+use nix::sys::signal::Signal;
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
 use crate::observed::{Environment, ProcessState, Sighting, file_id, scripts_of};
 
-/// A process that is traced until its end begins.
+/// A process that is traced until it begins to exit.
 pub(super) struct Tracer {
     pid: Pid,
     has_options: bool,
@@ -53,16 +55,20 @@ impl Tracer {
                     None
                 }
                 // The first `execve`, before there were options.
-                Ok(WaitStatus::Stopped(_, signal)) if !self.has_options => {
+                Ok(WaitStatus::Stopped(..)) if !self.has_options => {
                     self.has_options = true;
                     let options = Options::PTRACE_O_EXITKILL
                         | Options::PTRACE_O_TRACEEXEC
                         | Options::PTRACE_O_TRACEEXIT;
                     let _ = ptrace::setoptions(self.pid, options);
                     self.note();
-                    debug_assert_eq!(signal, nix::sys::signal::Signal::SIGTRAP);
                     None
                 }
+                // One that stops itself would be found stopped again and again.
+                Ok(WaitStatus::Stopped(
+                    _,
+                    Signal::SIGSTOP | Signal::SIGTSTP | Signal::SIGTTIN | Signal::SIGTTOU,
+                )) => None,
                 Ok(WaitStatus::Stopped(_, signal)) => Some(signal),
                 Ok(_) => return,
                 Err(_) => {
@@ -76,21 +82,32 @@ impl Tracer {
         }
     }
 
-    /// Takes down what the process executes now.
+    /// Waits until a process that was killed has ended: it may stop once more before that.
+    pub(super) fn see_off(&mut self, pidfd: &OwnedFd) {
+        loop {
+            self.advance();
+            let mut ended = [PollFd::new(pidfd.as_fd(), PollFlags::POLLIN)];
+            match poll(&mut ended, 1_u8) {
+                Ok(0) | Err(Errno::EINTR) => {}
+                Ok(_) | Err(_) => return,
+            }
+        }
+    }
+
+    /// Records the file that the process executes now.
     fn note(&mut self) {
         if let Some(record) = record_of(self.pid) {
             self.record = record;
         }
     }
 
-    /// What it executed last; empty where that could not be found out.
+    /// The record of the last `execve`; empty if it could not be read.
     pub(super) fn into_record(self) -> Vec<u8> {
         self.record
     }
 }
 
-/// Bytes before the scripts: device, inode, name, addresses and length of the path. Behind the
-/// scripts stand the path and the environment.
+/// Bytes before the scripts: device, inode, name, addresses and length of the path. The path and the environment follow the scripts.
 const HEAD: usize = 8 + 8 + 16 + 1 + 4;
 /// Bytes of the identity of a file.
 const ID: usize = 16;

@@ -27,8 +27,8 @@ pub(crate) enum Head {
     Run(usize),
     /// The same, and trace each of them.
     Trace(usize),
-    /// Start an image in another way from now on. Its number and [`Manner`] follow, and the path of
-    /// so many bytes to start instead; without one it is its own program again.
+    /// Start an image differently from now on. Its number and [`Manner`] follow, then a path of this
+    /// many bytes to start instead; an empty path restores its own program.
     Vary(u16),
     /// Stop what is running. Without effect when nothing is, so that a cancel
     /// that crosses the reply on its way does no harm.
@@ -134,7 +134,7 @@ pub(crate) fn encode_request(
     HEAD_BYTES + launches.len() * LAUNCH_BYTES
 }
 
-/// The message to start an image so from now on; `None` when the path is longer than any.
+/// Encodes a [`Head::Vary`] message; `None` if the path is longer than `u16::MAX` bytes.
 pub(crate) fn encode_variant(image: u16, manner: Manner, path: &[u8]) -> Option<Vec<u8>> {
     let length = path.len().try_into().ok()?;
     let mut bytes = Head::Vary(length).encode().to_vec();
@@ -338,7 +338,8 @@ impl Measured {
     }
 }
 
-/// The name in two words, and one of bits: state known, addresses random, cores known, cores kept.
+/// Two words hold the name, a third one four bits: state known, addresses random, cores known, cores
+/// kept.
 fn encode_state(ended_as: Option<ProcessState>, kept_cores: Option<bool>) -> [u64; 3] {
     let name = ended_as.map_or([0; 16], |state| state.name);
     let half = |at: usize| u64::from_ne_bytes(std::array::from_fn(|byte| name[at + byte]));

@@ -42,8 +42,8 @@ pub(crate) fn threads(pid: Pid) -> Vec<Pid> {
     )
 }
 
-/// Opens a file below `/proc/PID` without allocating; `name` begins with a slash. `None` where the
-/// system does not tell.
+/// Opens a file below `/proc/PID` without allocating; `name` begins with a slash. `None` if it
+/// cannot be opened.
 pub(crate) fn open_file_of(pid: Pid, name: &CStr) -> Option<OwnedFd> {
     let mut path = [0; 64];
     let mut rest = &mut path[..];
@@ -54,7 +54,7 @@ pub(crate) fn open_file_of(pid: Pid, name: &CStr) -> Option<OwnedFd> {
     open(path, OFlag::O_RDONLY | OFlag::O_CLOEXEC, Mode::empty()).ok()
 }
 
-/// The children of a process that live; none where the system does not tell.
+/// The live children of a process; empty if the kernel does not list them.
 pub(crate) fn children_of(pid: Pid) -> Vec<Pid> {
     let listed = |thread: Pid| fs::read_to_string(format!("/proc/{pid}/task/{thread}/children"));
     let listed = threads(pid).into_iter().flat_map(listed);

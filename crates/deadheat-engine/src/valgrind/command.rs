@@ -207,8 +207,8 @@ pub(super) const COUNTS: &str = "--tool=callgrind";
 /// A pattern for the number of instructions in what Valgrind says at the end of each process.
 pub const COUNTED_PATTERN: &str = r"==\d+== Collected : (\d+)";
 
-/// The words of a command under Valgrind, which says on standard output how many instructions each
-/// of its processes has executed.
+/// The words of a command under callgrind, which prints on standard output the instruction count of
+/// the command and of each program it executes.
 ///
 /// Programs that it starts are followed. Without that a command that starts itself again had no
 /// count, and a script around two different programs was a dead heat.

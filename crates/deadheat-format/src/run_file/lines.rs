@@ -217,6 +217,7 @@ object! { Observed {
 object! { ObservedProcess {
     image: or(ObservedImage::Unseen),
     addresses,
+    fixes_addresses: omit,
     keeps_cores,
     is_padded = "padded",
     variables: omit,

@@ -239,8 +239,7 @@ fn builds(analysis: &Analysis, header: &RunHeader) -> FactGroup {
     facts
 }
 
-/// What was observed of the processes of each contender, where it is the same in all benchmarks
-/// once.
+/// Each distinct observation of the processes of a contender, listed once.
 fn processes(analysis: &Analysis) -> Vec<(String, String)> {
     let mut rows = Vec::new();
     for comparison in &analysis.comparisons {

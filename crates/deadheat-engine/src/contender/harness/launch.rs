@@ -70,9 +70,9 @@ pub(super) struct Launch<'a> {
     pub(super) padding: usize,
     /// Seeds the hashes of Python, where the user does not.
     pub(super) hash_seed: u32,
-    /// True if it is started at fixed addresses.
+    /// True if the process starts with address randomisation off.
     pub(super) fixed_addresses: bool,
-    /// True if a neutral link is given its own path as its name, and not that of the program.
+    /// True if `argv[0]` of a neutral link is the path of the link and not that of the program.
     pub(super) named_by_link: bool,
 }
 

@@ -136,8 +136,8 @@ pub(super) struct Piloting<'p, 'a> {
     pub(super) benchmark: &'p str,
     pub(super) sides: &'p [HarnessSide<'p>],
     pub(super) hash_seed: u32,
-    /// The sides whose programs start themselves again at fixed addresses; of none before they
-    /// were launched.
+    /// By side, true if its program starts itself again at fixed addresses; empty before the first
+    /// launch.
     pub(super) fixes_addresses: Vec<bool>,
 }
 
