@@ -36,11 +36,16 @@ pub(crate) fn difference(difference: &ProcessDifference, glyphs: Glyphs) -> Stri
     }
 }
 
-/// What was observed of the processes of both sides, in one line if it is the same.
+/// What was observed of the processes of both sides, in one line if it is the same. Variables that
+/// both sides have are those of the user's shell.
 pub(crate) fn lines(processes: &[ObservedProcess], names: [&str; 2]) -> Vec<String> {
     match processes {
         [baseline, candidate] if baseline == candidate => {
-            vec![format!("processes of both sides {}", observed(baseline))]
+            let process = ObservedProcess {
+                variables: Vec::new(),
+                ..baseline.clone()
+            };
+            vec![format!("processes of both sides {}", observed(&process))]
         }
         [baseline, candidate] => vec![
             format!("processes of '{}' {}", names[0], observed(baseline)),
