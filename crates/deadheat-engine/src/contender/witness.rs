@@ -2,6 +2,7 @@
 //! changes.
 
 use std::collections::BTreeMap;
+#[cfg(feature = "commands")]
 use std::path::PathBuf;
 
 use deadheat_model::{Observed, ObservedImage, ObservedProcess};
@@ -72,16 +73,19 @@ impl Witness {
     }
 
     /// Remembers a process that was seen before anything was measured.
+    #[cfg(feature = "commands")]
     pub(super) fn remember(&mut self, of: (usize, usize), noticed: Noticed<'_>) {
         self.known.entry(of).or_default().observe(noticed);
     }
 
     /// Notes that the program of a contender starts itself again at fixed addresses.
+    #[cfg(feature = "commands")]
     pub(super) fn fixes_addresses(&mut self, of: (usize, usize)) {
         self.fixing.push(of);
     }
 
     /// The file that the processes of a contender execute, if it is not the one that was started.
+    #[cfg(feature = "commands")]
     pub(super) fn other_file(&self, of: (usize, usize)) -> Option<PathBuf> {
         let (process, _) = self.known.get(&of)?.seen.as_ref()?;
         match &process.image {
