@@ -28,7 +28,7 @@ use crate::launcher::image::MOST_OUTPUT;
 use crate::launcher::wire::{Launch, MAX_LAUNCHES, Manner, Measured, NO_IMAGE, Outcome};
 use crate::launcher::{Launcher, LauncherOptions};
 use crate::memory_layout::PageDraws;
-use crate::observed::{ProcessState, Started};
+use crate::observed::{ProcessState, Sighting, Started};
 use crate::order::{Moment, Schedule};
 use crate::placement::{Flaw, Placements, StartsFrom};
 use crate::random::{Purpose, stream};
@@ -544,39 +544,12 @@ impl<'a> CommandContenders<'a> {
             .map(|image| Launch { image, ..placed });
         let launches: Vec<Launch> = own.into_iter().chain([placed]).collect();
         let of = (block.benchmark, contender);
-        let command = &self.benchmarks[block.benchmark].commands[contender];
-        let started = match link {
-            Some(link) => Started::by(&link.executable),
-            None => (command.program()).and_then(|program| Started::by(&program)),
-        };
-        let mut left_for = None;
-        let mut measured = None;
-        if !self.counted {
-            self.launched += launches.len() as u64;
-            let (reply, mut seen) = self.launcher.trace(&launches, self.interrupts)?;
-            let last = reply[launches.len() - 1];
-            let seen = seen.pop().flatten();
-            // It may have failed because it was traced, so it is launched once more without.
-            if matches!(last.outcome, Outcome::Exited(code) if command.exit_policy.accepts(code)) {
-                measured = Some(last);
-                left_for = seen
-                    .as_ref()
-                    .filter(|seen| link.is_some() && !started.is_some_and(|s| seen.executes(s)))
-                    .map(|seen| seen.path.clone());
-                let noticed = Noticed {
-                    started,
-                    seen: seen.as_ref(),
-                    ..noticed(&last)
-                };
-                self.witness.remember(of, noticed);
-            }
-        }
-        let measured = match measured {
-            Some(measured) => measured,
+        let (measured, left_for) = match self.traced(of, &launches, link)? {
+            Some((measured, left_for)) => (measured, left_for),
             None => {
                 self.launched += launches.len() as u64;
                 let reply = self.launcher.run(&launches, self.interrupts)?;
-                reply[launches.len() - 1]
+                (reply[launches.len() - 1], None)
             }
         };
         self.exit_code(block.benchmark, slot.contender, moment, &measured)?;
@@ -591,6 +564,44 @@ impl<'a> CommandContenders<'a> {
             difference,
             left_for,
         })
+    }
+
+    /// Traces these launches of a contender, the last of which is on this link, and returns that one
+    /// with the file that it executed last, if that is not the link. `None` if it failed, which may
+    /// be because it was traced, and if callgrind counts.
+    fn traced(
+        &mut self,
+        of: (usize, usize),
+        launches: &[Launch],
+        link: Option<&Variant>,
+    ) -> Result<Option<(Measured, Option<PathBuf>)>, EngineError> {
+        if self.counted {
+            return Ok(None);
+        }
+        self.launched += launches.len() as u64;
+        let (mut reply, mut seen) = self.launcher.trace(launches, self.interrupts)?;
+        let (Some(last), seen) = (reply.pop(), seen.pop().flatten()) else {
+            return Ok(None);
+        };
+        let command = &self.benchmarks[of.0].commands[of.1];
+        match last.outcome {
+            Outcome::Exited(code) if command.exit_policy.accepts(code) => {}
+            _ if self.interrupts.requested().is_some() => return Err(EngineError::Interrupted),
+            _ => return Ok(None),
+        }
+        let started = match link {
+            Some(link) => Started::by(&link.executable),
+            None => (command.program()).and_then(|program| Started::by(&program)),
+        };
+        let noticed = Noticed {
+            started,
+            seen: seen.as_ref(),
+            ..noticed(&last)
+        };
+        self.witness.remember(of, noticed);
+        let stays = |seen: &Sighting| started.is_some_and(|started| seen.executes(started));
+        let left_for = seen.filter(|seen| link.is_some() && !stays(seen));
+        Ok(Some((last, left_for.map(|seen| seen.path))))
     }
 
     /// Where the outputs of two launches part, by their places among those
