@@ -226,7 +226,7 @@ fn only_the_format_room_and_the_engines_facts_read_or_write_files() {
     // whether it holds benchmarks. The pages of programs it drops from the
     // system's cache, and reads them back. What workers print goes to a file in memory,
     // which has no name; what harnesses write goes into a folder that is made
-    // for the launch.
+    // for the launch. Of measured processes it reads what `/proc` shows.
     let allowed = [
         "machine.rs",
         "command.rs",
@@ -234,8 +234,10 @@ fn only_the_format_room_and_the_engines_facts_read_or_write_files() {
         "executable.rs",
         "launch_folder.rs",
         "memory_layout.rs",
+        "observed.rs",
         "procfs.rs",
         "stderr_tail.rs",
+        "trace.rs",
     ];
     for room in [
         "deadheat-engine",

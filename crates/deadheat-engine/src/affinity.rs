@@ -8,7 +8,7 @@ use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 
 use crate::machine::{core_speed, memory_nodes};
-use crate::subprocess::threads;
+use crate::procfs::threads;
 
 /// The reason why contenders cannot be pinned as asked.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -166,6 +166,14 @@ fn identity(path: &Path) -> std::io::Result<[i64; 5]> {
 /// target.
 pub const PLACEMENTS_VARIABLE: &str = "DEADHEAT_PLACEMENTS";
 
+/// Variables by which Google Benchmark takes flags that would break a launch.
+#[cfg(feature = "commands")]
+pub(crate) const GOOGLE_BENCHMARK_VARIABLES: [&str; 3] = [
+    "BENCHMARK_LIST_TESTS",
+    "BENCHMARK_DRY_RUN",
+    "BENCHMARK_FORMAT",
+];
+
 /// A neutral link that is there to be started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variant {

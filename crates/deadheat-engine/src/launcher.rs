@@ -21,8 +21,6 @@ pub(crate) mod wire;
 
 pub use image::ImageError;
 
-use std::fs::File;
-use std::io::{Read, Seek};
 use std::os::fd::{AsFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -46,7 +44,7 @@ use serve::Server;
 use trace::sighting_in;
 use wire::{
     Head, Launch, MAX_LAUNCHES, MAX_REQUEST_BYTES, MEASURED_BYTES, Manner, Measured,
-    encode_request, encode_variant, read_exact, write_all,
+    encode_request, encode_variant, read_all, read_exact, write_all,
 };
 
 /// The silence after which a launcher is told to go on.
@@ -227,13 +225,7 @@ impl Launcher {
     ) -> Result<(Vec<Measured>, Vec<Option<Sighting>>), LauncherError> {
         let head = Head::Trace(launches.len());
         let measured = self.request(head, launches, interrupts)?.to_vec();
-        let mut text = Vec::new();
-        let file = self.sightings.try_clone().map(File::from);
-        let read = file.and_then(|mut file| {
-            file.rewind()?;
-            file.read_to_end(&mut text)
-        });
-        read.map_err(|_| LauncherError::Gone)?;
+        let text = read_all(self.sightings.as_fd()).ok_or(LauncherError::Gone)?;
         let mut records = &text[..];
         let mut next = || {
             let (length, rest) = records.split_first_chunk()?;

@@ -22,6 +22,7 @@ mod memory_layout;
 mod observed;
 mod order;
 mod placement;
+mod procfs;
 #[cfg(feature = "commands")]
 mod profile;
 mod random;

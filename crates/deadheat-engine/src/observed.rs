@@ -20,7 +20,7 @@ use nix::sched::{CpuSet, sched_getaffinity};
 use nix::unistd::{Pid, read};
 
 use crate::executable::program_paths;
-use crate::subprocess::{children_of, cpu_ns, open_file_of, threads};
+use crate::procfs::{children_of, cpu_ns, open_file_of, threads};
 
 /// Size of a process name in the kernel, including the final zero.
 const NAME_BYTES: usize = 16;

@@ -11,8 +11,9 @@ use std::time::{Duration, Instant};
 use deadheat_model::{CommandLine, ExitPolicy, HarnessCalls, WorkerCalls};
 
 use crate::clock::SampleClock;
-use crate::contender::{START_UP, VARIABLES, filter, startable};
+use crate::contender::{START_UP, filter, startable};
 use crate::counters::{Counters, opens_a_clock};
+use crate::executable::GOOGLE_BENCHMARK_VARIABLES;
 use crate::executable::find_executable;
 use crate::function_failure::FunctionError;
 use crate::interrupt::Interrupts;
@@ -515,7 +516,7 @@ impl Launch {
             program: &self.program,
             arguments: &self.arguments,
             directory: calls.program.directory.as_deref(),
-            hidden: &VARIABLES,
+            hidden: &GOOGLE_BENCHMARK_VARIABLES,
             stdin: Stdio::null(),
             patience,
             policy: &ExitPolicy::ZeroOnly,

@@ -15,7 +15,7 @@ use deadheat_model::Flags;
 use nix::unistd::Pid;
 
 #[cfg(feature = "commands")]
-use crate::subprocess::open_file_of;
+use crate::procfs::open_file_of;
 use crate::usage::read_ns;
 
 /// The reason why the time a contender waited for a core must count.

@@ -4,13 +4,9 @@
 #![allow(unsafe_code)]
 
 mod group;
-mod procfs;
 mod stderr_tail;
 
 pub(crate) use group::ProcessGroup;
-pub(crate) use procfs::{
-    BatonPipes, children_of, cpu_ns, is_stopped, open_file_of, resident_bytes, threads,
-};
 pub(crate) use stderr_tail::StderrTail;
 #[cfg(feature = "commands")]
 pub(crate) use stderr_tail::in_one_line;

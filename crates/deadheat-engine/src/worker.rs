@@ -34,12 +34,13 @@ use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
 
 #[cfg(feature = "commands")]
-use crate::contender::VARIABLES;
+use crate::executable::GOOGLE_BENCHMARK_VARIABLES;
 use crate::executable::PLACEMENTS_VARIABLE;
 use crate::function_failure::{FunctionError, not_started};
 use crate::memory_layout::{PathPadding, at_fixed_addresses};
 use crate::observed::PADDING_VARIABLE;
-use crate::subprocess::{BatonPipes, ProcessGroup, StderrTail, is_stopped};
+use crate::procfs::{BatonPipes, is_stopped};
+use crate::subprocess::{ProcessGroup, StderrTail};
 use pipes::{BATON_VARIABLE, Trace, VARIABLE, set_nonblocking};
 
 /// The variable by which Python seeds the hashes of texts, and so the order of sets.
@@ -138,7 +139,7 @@ impl WorkerProcess {
             .stderr(errors);
         #[cfg(feature = "commands")]
         if start.probe.is_some() {
-            for variable in VARIABLES {
+            for variable in GOOGLE_BENCHMARK_VARIABLES {
                 command.env_remove(variable);
             }
         }

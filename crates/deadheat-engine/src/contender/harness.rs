@@ -15,7 +15,7 @@ mod pyperf;
 
 pub use adapter::{ArgumentError, RequestedRepetitions};
 pub use contenders::HarnessContenders;
-pub(crate) use google_benchmark::{LIST_TESTS, VARIABLES, filter};
+pub(crate) use google_benchmark::{LIST_TESTS, filter};
 pub use launch::HarnessOptions;
 pub(crate) use launch::startable;
 pub use pilot::{HarnessPilot, HarnessSide};
@@ -25,7 +25,7 @@ use std::time::Duration;
 use deadheat_model::{Harness, Program};
 
 use crate::error::EngineError;
-use crate::executable::PLACEMENTS_VARIABLE;
+use crate::executable::{GOOGLE_BENCHMARK_VARIABLES, PLACEMENTS_VARIABLE};
 use crate::interrupt::Interrupts;
 use crate::subprocess::{Answer, Captured, run_captured};
 use crate::worker::HarnessListing;
@@ -161,7 +161,7 @@ impl ListingRequest<'_> {
             .args(&question.arguments)
             .env_remove(PLACEMENTS_VARIABLE)
             .envs(question.variables.iter().copied());
-        for variable in VARIABLES {
+        for variable in GOOGLE_BENCHMARK_VARIABLES {
             command.env_remove(variable);
         }
         let (patience, interrupts) = (self.patience, self.interrupts);

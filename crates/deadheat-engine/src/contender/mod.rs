@@ -32,7 +32,7 @@ pub use harness::{
     RequestedRepetitions, may_be_pinned, repetitions_of_a_launch, requested_repetitions,
 };
 #[cfg(feature = "commands")]
-pub(crate) use harness::{VARIABLES, filter, startable};
+pub(crate) use harness::{filter, startable};
 #[cfg(feature = "commands")]
 pub use inspection::inspect;
 pub use local::LocalContenders;

@@ -11,7 +11,7 @@ use nix::unistd::Pid;
 use super::worker_session::WorkerSession;
 use crate::executable::Variant;
 use crate::interrupt::Interrupts;
-use crate::subprocess::{cpu_ns, resident_bytes};
+use crate::procfs::{cpu_ns, resident_bytes};
 
 /// Processes that wait at most. A first look comes after six replicates.
 const MOST_WAITING: usize = 8;

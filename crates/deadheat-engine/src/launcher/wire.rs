@@ -386,6 +386,20 @@ pub(super) fn read_exact(file: BorrowedFd<'_>, buffer: &mut [u8]) -> bool {
     true
 }
 
+/// Reads a memory file from its beginning; `None` on an error.
+pub(super) fn read_all(file: BorrowedFd<'_>) -> Option<Vec<u8>> {
+    lseek(file, 0, Whence::SeekSet).ok()?;
+    let (mut all, mut bytes) = (Vec::new(), [0; 4096]);
+    loop {
+        match read(file, &mut bytes) {
+            Ok(0) => return Some(all),
+            Ok(count) => all.extend_from_slice(&bytes[..count]),
+            Err(Errno::EINTR) => {}
+            Err(_) => return None,
+        }
+    }
+}
+
 /// Writes everything; false when the other side is gone.
 pub(super) fn write_all(file: BorrowedFd<'_>, mut bytes: &[u8]) -> bool {
     while !bytes.is_empty() {

@@ -17,7 +17,7 @@ use nix::sys::time::TimeSpec;
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
 use nix::unistd::Pid;
 
-use super::procfs::{children, was_started_with};
+use crate::procfs::{children, was_started_with};
 
 /// The variable by which a process is known that deadheat starts, and all that
 /// descends from it.

@@ -10,16 +10,10 @@ use super::adapter::{
     RequestedRepetitions, ResultsBy,
 };
 use crate::command_failure::HarnessError;
+use crate::executable::GOOGLE_BENCHMARK_VARIABLES;
 
 /// Executables of Google Benchmark.
 pub(crate) struct GoogleBenchmark;
-
-/// Variables by which Google Benchmark takes flags that would break a launch.
-pub(crate) const VARIABLES: [&str; 3] = [
-    "BENCHMARK_LIST_TESTS",
-    "BENCHMARK_DRY_RUN",
-    "BENCHMARK_FORMAT",
-];
 
 /// Seconds of iterations before the first repetition when their number is fixed: otherwise finding
 /// that number is what warms up.
@@ -92,7 +86,9 @@ impl HarnessAdapter for GoogleBenchmark {
     }
 
     fn environment(&self, _folder: &str) -> Vec<(&'static str, Option<String>)> {
-        VARIABLES.map(|variable| (variable, None)).to_vec()
+        GOOGLE_BENCHMARK_VARIABLES
+            .map(|variable| (variable, None))
+            .to_vec()
     }
 
     fn repetitions(

@@ -150,13 +150,13 @@ pub(crate) fn is_stopped(pid: Pid) -> bool {
 }
 
 /// The children of this process, those included that it adopted.
-pub(super) fn children() -> Vec<Pid> {
+pub(crate) fn children() -> Vec<Pid> {
     children_of(Pid::this())
 }
 
 /// Returns whether a process was started with this in its environment, or forked from
 /// one that was.
-pub(super) fn was_started_with(pid: Pid, variable: &str) -> bool {
+pub(crate) fn was_started_with(pid: Pid, variable: &str) -> bool {
     let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
     environment
         .split(|byte| *byte == 0)
