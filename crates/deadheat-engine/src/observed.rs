@@ -214,13 +214,17 @@ pub(crate) fn scripts_of(pid: Pid) -> Vec<FileId> {
     paths.filter_map(file_id).collect()
 }
 
+/// CPU time of a child, in nanoseconds, from which it may be the one that does the work: a script
+/// calls `sed` and the like on its way.
+const LEAST_WORK_NS: u64 = 3_000_000;
+
 /// The process that does the work of another: follows an only child as long as it has used more CPU
 /// time than its parent, as with a script that waits for a program.
 fn worker_of(pid: Pid) -> Pid {
     let mut worker = pid;
     while let [child] = children_of(worker)[..]
         && let (Some(own), Some(of_child)) = (cpu_ns(worker), cpu_ns(child))
-        && of_child > own
+        && of_child > own.max(LEAST_WORK_NS)
     {
         worker = child;
     }
