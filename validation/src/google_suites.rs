@@ -1,5 +1,5 @@
-//! A third-party suite of Google Benchmark (rapidfuzz-cpp) against copies of itself, on neutral links
-//! and as linked, with releases of the library that start the program again.
+//! A third-party suite of Google Benchmark (rapidfuzz-cpp) against copies of itself, on neutral
+//! links and as linked, with releases of the library that start the program again.
 //!
 //! ```text
 //! cargo run --release --manifest-path validation/Cargo.toml --bin google_suites -- \
@@ -7,9 +7,9 @@
 //! cargo run --release --manifest-path validation/Cargo.toml --bin google_suites
 //! ```
 //!
-//! The first races OLD against NEW, two executables that `deadheat link` linked from one source, and
-//! appends one line per row to `validation/data/google_suites.jsonl`; `linked` in place of `neutral` races
-//! them as linked. LIBRARY names the release of Google Benchmark. The second writes
+//! The first races OLD against NEW, two executables that `deadheat link` linked from one source,
+//! and appends one line per row to `validation/data/google_suites.jsonl`; `linked` in place of
+//! `neutral` races them as linked. LIBRARY names the release of Google Benchmark. The second writes
 //! `docs/validation/google_suites.md` from all that was measured.
 
 use std::collections::BTreeMap;

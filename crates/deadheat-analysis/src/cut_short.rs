@@ -1,26 +1,26 @@
 //! Repetitions that a harness cut short.
 //!
-//! A harness that looks for the number of iterations in every launch stops looking once a repetition
-//! takes long enough. On a busy machine a single iteration may, because it was off its core: a launch
-//! of Google Benchmark 1.7 had 1 iteration of 5.1 ms where others had 100,000 of 23 ns, and the mean
-//! of its side was 68 times that of the other. Such a repetition times the interruption and the first
-//! iteration of a process, so it measures something else.
+//! A harness that looks for the number of iterations in every launch stops looking once a
+//! repetition takes long enough. On a busy machine a single iteration may, because it was off its
+//! core: a launch of Google Benchmark 1.7 had 1 iteration of 5.1 ms where others had 100,000 of 23
+//! ns, and the mean of its side was 68 times that of the other. Such a repetition times the
+//! interruption and the first iteration of a process, so it measures something else.
 
 use deadheat_model::{Benchmark, ContenderId, Harness, HarnessCalls, RepetitionLength};
 use deadheat_model::{Sample, Samples, Workload};
 
 /// A repetition with fewer than the planned iterations divided by this was cut short. The search of
-/// Google Benchmark grows by at most ten times a step, so fewer than a tenth means that it ended two
-/// steps early. Sharing a core with others costs two to five times as long, and no such step.
+/// Google Benchmark grows by at most ten times a step, so fewer than a tenth means that it ended
+/// two steps early. Sharing a core with others costs two to five times as long, and no such step.
 const SHORTENED: u64 = 10;
 
 /// The number of iterations that a repetition of each contender is planned to have.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PlannedIterations {
     of: Vec<Option<u64>>,
-    /// Contenders without a planned number: run files of older releases do not hold that of the pilot. The
-    /// first block supplies it, because a median over all blocks would change at each interim
-    /// analysis.
+    /// Contenders without a planned number: run files of older releases do not hold that of the
+    /// pilot. The first block supplies it, because a median over all blocks would change at each
+    /// interim analysis.
     unknown: Vec<ContenderId>,
 }
 

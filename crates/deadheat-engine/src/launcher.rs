@@ -216,8 +216,8 @@ impl Launcher {
         self.request(Head::Run(launches.len()), launches, interrupts)
     }
 
-    /// Like [`Self::run`], and traces each launch, so that its times mean nothing. Returns the file that each
-    /// executed last, too; `None` where that could not be found out.
+    /// Like [`Self::run`], and traces each launch, so that its times mean nothing. Returns the file
+    /// that each executed last, too; `None` where that could not be found out.
     pub(crate) fn trace(
         &mut self,
         launches: &[Launch],

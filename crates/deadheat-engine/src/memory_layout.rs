@@ -20,6 +20,7 @@ use nix::sys::personality::{self, Persona};
 use nix::unistd::{Pid, SysconfVar, sysconf};
 use rand_core::Rng;
 
+use crate::observed::FileId;
 use crate::random::{below, shuffle};
 
 /// Bytes of the stack one step takes.
@@ -171,9 +172,6 @@ const PIECE: u64 = 64;
 const PAGE: u64 = 4096;
 /// Bytes of an entry of `/proc/PID/pagemap`.
 const ENTRY: u64 = 8;
-
-/// A file, by its device and its inode.
-type FileId = (u64, u64);
 
 /// The longest that reading pages back may take; where it takes longer once, they stay.
 const SLOW: Duration = Duration::from_millis(100);

@@ -1,8 +1,9 @@
 //! What the kernel tells of a process: the file it executes, its name, its addresses, its
 //! environment and the cores it may run on.
 //!
-//! A program may start itself again, by its name, through `/proc/self/exe` or from a script, and then deadheat measures another file than the one it started. For that reason it never measured
-//! a neutral link with Google Benchmark 1.9.3 or later, although its answers claimed so.
+//! A program may start itself again, by its name, through `/proc/self/exe` or from a script, and
+//! then deadheat measures another file than the one it started. For that reason it never measured a
+//! neutral link with Google Benchmark 1.9.3 or later, although its answers claimed so.
 //!
 //! The file is known only while the process lives. Its name, its addresses and its cores are known
 //! until it is reaped, and the name changes when it executes a file of another name.
@@ -136,8 +137,8 @@ pub(crate) fn is_within(cores: &CpuSet, given: &CpuSet) -> bool {
     all.all(|core| cores.is_set(core) != Ok(true) || given.is_set(core) == Ok(true))
 }
 
-/// A process as it was seen alive. `state` is that of the process that was started; the other fields
-/// are of the descendant that does its work, if there is one.
+/// A process as it was seen alive. `state` is that of the process that was started; the other
+/// fields are of the descendant that does its work, if there is one.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Sighting {
     /// The file that it executes, or that the child executes which does its work.
@@ -231,8 +232,8 @@ fn worker_of(pid: Pid) -> Pid {
     worker
 }
 
-/// Time from the start of a process to the first look, if it writes nothing earlier. Each later pause
-/// is four times as long, because a look takes some microseconds of the process's core.
+/// Time from the start of a process to the first look, if it writes nothing earlier. Each later
+/// pause is four times as long, because a look takes some microseconds of the process's core.
 const FIRST_LOOK: Duration = Duration::from_millis(2);
 /// The longest pause between two looks.
 const LONGEST_PAUSE: Duration = Duration::from_millis(512);
@@ -263,8 +264,8 @@ impl Watch {
         })
     }
 
-    /// Looks if the pause is over, or if the process has just written something, because it measures
-    /// nothing then.
+    /// Looks if the pause is over, or if the process has just written something, because it
+    /// measures nothing then.
     pub(crate) fn look(&mut self, has_spoken: bool) {
         let Some((pid, last, pause)) = self.looking else {
             return;

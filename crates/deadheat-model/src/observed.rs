@@ -22,23 +22,24 @@ pub struct ObservedProcess {
     pub image: ObservedImage,
     /// Whether the kernel drew its addresses.
     pub addresses: Option<AddressSpace>,
-    /// True if the program of a command starts itself again at fixed addresses. Then all commands of
-    /// the benchmark are started at fixed addresses.
+    /// True if the program of a command starts itself again at fixed addresses. Then all commands
+    /// of the benchmark are started at fixed addresses.
     pub fixes_addresses: bool,
     /// False if its main thread, or any thread seen, may run on a core that it was not given.
     pub keeps_cores: Option<bool>,
-    /// True if the padding is in its environment, and with it the other variables that deadheat sets.
+    /// True if the padding is in its environment, and with it the other variables that deadheat
+    /// sets.
     pub is_padded: Option<bool>,
-    /// Variables that move memory, change libraries or set a number of threads, each as `NAME=value`,
-    /// sorted.
+    /// Variables that move memory, change libraries or set a number of threads, each as
+    /// `NAME=value`, sorted.
     pub variables: Vec<String>,
 }
 
 /// The file that a measured process executed last.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ObservedImage {
-    /// The file that deadheat started: the program, its neutral link, or a script that its interpreter
-    /// executes.
+    /// The file that deadheat started: the program, its neutral link, or a script that its
+    /// interpreter executes.
     AsStarted,
     /// Another file, by its path: the process replaced itself, or left the work to a child.
     Other(String),
@@ -87,8 +88,8 @@ pub enum ProcessDifference {
 }
 
 impl ObservedProcess {
-    /// Merges two observations of one contender: a property stays only if both have it, the first file
-    /// that is not the one started stays, and the variables are those of `other`.
+    /// Merges two observations of one contender: a property stays only if both have it, the first
+    /// file that is not the one started stays, and the variables are those of `other`.
     #[must_use]
     pub fn common(&self, other: &Self) -> Self {
         let both = |one: Option<bool>, other: Option<bool>| match (one, other) {

@@ -371,8 +371,8 @@ impl<'a> CommandContenders<'a> {
         self.drawn_programs = Some((block.benchmark, programs));
     }
 
-    /// The files of the programs of a benchmark; none where they are one, which shares its pages with
-    /// itself. Looked for once: in a long `PATH` that took 20 µs before every block.
+    /// The files of the programs of a benchmark; none where they are one, which shares its pages
+    /// with itself. Looked for once: in a long `PATH` that took 20 µs before every block.
     fn programs_to_draw(&self, benchmark: usize) -> Vec<PathBuf> {
         let commands = self.benchmarks[benchmark].commands.iter().enumerate();
         let found: Option<Vec<PathBuf>> = commands
@@ -416,9 +416,10 @@ impl<'a> CommandContenders<'a> {
         Ok(())
     }
 
-    /// Traces a launch of each of these slots. A contender that starts itself again at fixed addresses
-    /// is started at fixed ones from now on, and so are the others of its benchmark. Returns false if a launch
-    /// fails, which may be because it was traced: it is launched once more without.
+    /// Traces a launch of each of these slots. A contender that starts itself again at fixed
+    /// addresses is started at fixed ones from now on, and so are the others of its benchmark.
+    /// Returns false if a launch fails, which may be because it was traced: it is launched once
+    /// more without.
     fn trace_all(&mut self, benchmark: usize, slots: &[Slot]) -> Result<bool, EngineError> {
         let is_random = ended_at(ProcessState::of(Pid::this()).as_ref(), AddressSpace::Random);
         let mut fixing = Vec::new();
@@ -566,9 +567,9 @@ impl<'a> CommandContenders<'a> {
         })
     }
 
-    /// Traces these launches of a contender, the last of which is on this link, and returns that one
-    /// with the file that it executed last, if that is not the link. `None` if it failed, which may
-    /// be because it was traced, and if callgrind counts.
+    /// Traces these launches of a contender, the last of which is on this link, and returns that
+    /// one with the file that it executed last, if that is not the link. `None` if it failed, which
+    /// may be because it was traced, and if callgrind counts.
     fn traced(
         &mut self,
         of: (usize, usize),

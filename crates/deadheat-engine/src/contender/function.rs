@@ -611,8 +611,8 @@ impl FunctionContenders<'_> {
     }
 
     /// A process in which all its contenders are warm for a first block of these
-    /// slots, or need no warm-up. The first to run is the first to find its place in caches and heap;
-    /// the plan has drawn who that is, for it is who comes last in the block.
+    /// slots, or need no warm-up. The first to run is the first to find its place in caches and
+    /// heap; the plan has drawn who that is, for it is who comes last in the block.
     fn warm(
         &mut self,
         position: RunPosition<'_>,

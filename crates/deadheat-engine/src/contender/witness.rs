@@ -110,8 +110,8 @@ impl Known {
         if let Some(seen) = noticed.seen {
             self.seen = Some((process_of(noticed, seen), seen.state.name));
         }
-        // If the name at the end is that of the last sighting, the process is taken to have executed
-        // the same file. If not, it executed another file after that sighting.
+        // If the name at the end is that of the last sighting, the process is taken to have
+        // executed the same file. If not, it executed another file after that sighting.
         let seen = self.seen.as_ref();
         let seen = seen.filter(|(_, name)| ended_as.is_none_or(|ended| ended.name == *name));
         let mut process = seen.map_or_else(ObservedProcess::default, |(seen, _)| seen.clone());

@@ -1,4 +1,5 @@
-//! Which files a process of the launcher executes, told by the kernel at each `execve` and at its end.
+//! Which files a process of the launcher executes, told by the kernel at each `execve` and at its
+//! end.
 //!
 //! Only launches that are not measured are traced: a traced process stops at every signal, a
 //! setuid program loses its privilege and a leak sanitizer refuses to work.
@@ -107,7 +108,8 @@ impl Tracer {
     }
 }
 
-/// Bytes before the scripts: device, inode, name, addresses and length of the path. The path and the environment follow the scripts.
+/// Bytes before the scripts: device, inode, name, addresses and length of the path. The path and
+/// the environment follow the scripts.
 const HEAD: usize = 8 + 8 + 16 + 1 + 4;
 /// Bytes of the identity of a file.
 const ID: usize = 16;

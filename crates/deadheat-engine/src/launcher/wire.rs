@@ -27,8 +27,8 @@ pub(crate) enum Head {
     Run(usize),
     /// The same, and trace each of them.
     Trace(usize),
-    /// Start an image differently from now on. Its number and [`Manner`] follow, then a path of this
-    /// many bytes to start instead; an empty path restores its own program.
+    /// Start an image differently from now on. Its number and [`Manner`] follow, then a path of
+    /// this many bytes to start instead; an empty path restores its own program.
     Vary(u16),
     /// Stop what is running. Without effect when nothing is, so that a cancel
     /// that crosses the reply on its way does no harm.
@@ -338,8 +338,8 @@ impl Measured {
     }
 }
 
-/// Two words hold the name, a third one four bits: state known, addresses random, cores known, cores
-/// kept.
+/// Two words hold the name, a third one four bits: state known, addresses random, cores known,
+/// cores kept.
 fn encode_state(ended_as: Option<ProcessState>, kept_cores: Option<bool>) -> [u64; 3] {
     let name = ended_as.map_or([0; 16], |state| state.name);
     let half = |at: usize| u64::from_ne_bytes(std::array::from_fn(|byte| name[at + byte]));

@@ -1,5 +1,5 @@
-//! A program that a profiler starts: its words, its surroundings, its end, and the reasons why there
-//! is no profile of it.
+//! A program that a profiler starts: its words, its surroundings, its end, and the reasons why
+//! there is no profile of it.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -136,7 +136,8 @@ pub(crate) fn ask_version(
     )?)
 }
 
-/// A worker as a profiler starts it: with these arguments, behind which stand the worker's own words.
+/// A worker as a profiler starts it: with these arguments, behind which stand the worker's own
+/// words.
 pub(crate) fn around_worker(
     profiler: &Path,
     mut arguments: Vec<OsString>,
