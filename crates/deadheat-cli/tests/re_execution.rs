@@ -191,6 +191,14 @@ fn one_that_does_not_bear_being_traced_is_raced_and_nothing_is_claimed_of_its_li
 }
 
 #[test]
+fn signals_reach_a_traced_program() {
+    let track = Track::new();
+    script(&track, "waits", "#!/bin/sh\nsleep 0.01 & wait\n");
+    let comparison = raced(&track, ["./waits a", "./waits b"]);
+    assert_eq!(images(&comparison), ["as-started"; 2], "{comparison:#}");
+}
+
+#[test]
 fn one_that_stops_itself_holds_up_the_traced_launch_no_longer_than_others() {
     let track = Track::new();
     script(&track, "stops", "#!/bin/sh\nkill -STOP $$\n");

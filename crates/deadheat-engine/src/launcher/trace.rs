@@ -45,18 +45,29 @@ impl Tracer {
     pub(super) fn advance(&mut self) {
         let flags = WaitPidFlag::WSTOPPED | WaitPidFlag::WNOHANG;
         while self.is_active() {
-            let passed_on = match waitid(Id::Pid(self.pid), flags) {
-                Ok(WaitStatus::PtraceEvent(_, _, event)) => {
+            // A signal on its way to the process is reported as an event of number 0.
+            let (signal, event) = match waitid(Id::Pid(self.pid), flags) {
+                Ok(WaitStatus::PtraceEvent(_, signal, event)) => (signal, event),
+                Ok(WaitStatus::Stopped(_, signal)) => (signal, 0),
+                Ok(_) => return,
+                Err(_) => {
+                    self.is_over = true;
+                    return;
+                }
+            };
+            let passed_on = match (event, signal) {
+                (libc::PTRACE_EVENT_EXIT, _) => {
                     self.note();
-                    if event == libc::PTRACE_EVENT_EXIT {
-                        self.is_over = true;
-                        let _ = ptrace::detach(self.pid, None);
-                        return;
-                    }
+                    self.is_over = true;
+                    let _ = ptrace::detach(self.pid, None);
+                    return;
+                }
+                (1.., _) => {
+                    self.note();
                     None
                 }
                 // The first `execve`, before there were options.
-                Ok(WaitStatus::Stopped(..)) if !self.has_options => {
+                (_, Signal::SIGTRAP) if !self.has_options => {
                     self.has_options = true;
                     let options = Options::PTRACE_O_EXITKILL
                         | Options::PTRACE_O_TRACEEXEC
@@ -66,16 +77,8 @@ impl Tracer {
                     None
                 }
                 // One that stops itself would be found stopped again and again.
-                Ok(WaitStatus::Stopped(
-                    _,
-                    Signal::SIGSTOP | Signal::SIGTSTP | Signal::SIGTTIN | Signal::SIGTTOU,
-                )) => None,
-                Ok(WaitStatus::Stopped(_, signal)) => Some(signal),
-                Ok(_) => return,
-                Err(_) => {
-                    self.is_over = true;
-                    return;
-                }
+                (_, Signal::SIGSTOP | Signal::SIGTSTP | Signal::SIGTTIN | Signal::SIGTTOU) => None,
+                (_, signal) => Some(signal),
             };
             if ptrace::cont(self.pid, passed_on).is_err() {
                 self.is_over = true;
