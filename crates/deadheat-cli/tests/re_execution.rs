@@ -232,7 +232,7 @@ int main(int count, char **words)
 }
 "#;
 
-/// Builds `name` with this library; `again` says whether it starts itself again.
+/// Builds the executable `name`, which starts itself again if `again`.
 fn google(track: &Track, name: &str, again: bool) {
     fs::write(track.path("google.cpp"), GOOGLE).unwrap();
     let define = format!("-DAGAIN={again}");

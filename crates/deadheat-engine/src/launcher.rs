@@ -217,7 +217,7 @@ impl Launcher {
     }
 
     /// Like [`Self::run`], and traces each launch, so that its times mean nothing. Returns the file
-    /// that each executed last, too; `None` where that could not be found out.
+    /// that each executed last, too; `None` if it could not be read.
     pub(crate) fn trace(
         &mut self,
         launches: &[Launch],

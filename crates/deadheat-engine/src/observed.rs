@@ -58,7 +58,7 @@ const TELLING_VARIABLES: [&str; 17] = [
 /// A file, by its device and its inode.
 pub(crate) type FileId = (u64, u64);
 
-/// The identity of a file; `None` where it cannot be read.
+/// The identity of a file; `None` if it cannot be read.
 pub(crate) fn file_id(path: impl AsRef<Path>) -> Option<FileId> {
     fs::metadata(path)
         .ok()

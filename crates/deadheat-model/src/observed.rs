@@ -51,7 +51,7 @@ pub enum ObservedImage {
 /// Whether the kernel drew the addresses of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddressSpace {
-    /// Drawn for this process.
+    /// The kernel drew them for this process.
     Random,
     /// The same in every process: the personality of the process has `ADDR_NO_RANDOMIZE`, or the
     /// whole system draws none.

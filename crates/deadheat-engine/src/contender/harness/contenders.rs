@@ -371,8 +371,8 @@ impl StartsFrom for HarnessContenders<'_> {
         Ok(())
     }
 
-    /// The fewest repetitions are launched. A program that starts itself again by its name is given
-    /// the path of the link as its name.
+    /// Launches as few repetitions as the harness allows. If the program leaves the link, it is
+    /// launched again with the path of the link as `argv[0]`.
     fn flaw(
         &mut self,
         block: &Block,
