@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
-use common::{Finished, Track, blocks_in, text, wait_until};
+use common::{Finished, Track, text, wait_until};
+use deadheat_testing::blocks_in;
 
 /// A repository of git with a build of a revision, a program with neutral links, and a run.
 struct Kept {

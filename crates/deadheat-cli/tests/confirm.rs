@@ -6,8 +6,8 @@ mod common;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use common::{Finished, Track, blocks_in, said, says, wait_until};
-use deadheat_testing::kill;
+use common::{Finished, Track, said, says, wait_until};
+use deadheat_testing::{blocks_in, kill};
 use serde_json::Value;
 
 const SHORT: &str = "sleep 0.01";

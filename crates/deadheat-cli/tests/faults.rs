@@ -7,8 +7,8 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::Command;
 
-use common::{Finished, Track, blocks_in, lives, text, wait_until};
-use deadheat_testing::{kill, skip};
+use common::{Finished, Track, lives, text, wait_until};
+use deadheat_testing::{blocks_in, kill, skip};
 
 #[test]
 fn a_missing_program_is_named_and_is_the_contenders_fault() {

@@ -5,8 +5,9 @@ mod common;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use common::{Finished, Track, blocks_in, says, wait_until};
+use common::{Finished, Track, says, wait_until};
 use deadheat::parts::format::read_header;
+use deadheat_testing::blocks_in;
 use serde_json::Value;
 
 /// A track with two programs that read one input.

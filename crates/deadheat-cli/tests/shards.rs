@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use common::{Finished, Track, said, says};
 use deadheat::parts::format::{read_header, read_run};
+use deadheat_testing::blocks_in;
 use serde_json::{Value, json};
 
 const PAIR: [&str; 3] = ["--", "sleep 0.001", "sleep 0.002"];
@@ -290,8 +291,7 @@ fn a_part_that_was_killed_goes_on_by_the_same_command_and_one_that_is_done_is_le
     ];
     let mut racing = track.start(&line);
     let began = Instant::now();
-    let blocks = || fs::read_to_string(&save).map_or(0, |text| text.lines().count());
-    while blocks() < 4 && began.elapsed() < Duration::from_secs(30) {
+    while blocks_in(&save) < 3 && began.elapsed() < Duration::from_secs(30) {
         std::thread::sleep(Duration::from_millis(5));
     }
     racing.kill().unwrap();

@@ -7,9 +7,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use common::{Finished, Track, blocks_in, text, wait_until};
-use deadheat_testing::kill;
-use deadheat_testing::needs;
+use common::{Finished, Track, text, wait_until};
+use deadheat_testing::{blocks_in, kill, needs};
 use serde_json::Value;
 
 /// Builds the suites of `examples/suites`, and again with more work in every benchmark. Returns the

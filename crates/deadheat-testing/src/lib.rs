@@ -7,7 +7,7 @@
 pub mod runs;
 mod tools;
 
-pub use tools::{Tool, is_missing, kill, missing, record, recorded, tools};
+pub use tools::{Tool, blocks_in, is_missing, kill, missing, record, recorded, tools};
 
 /// Random numbers for simulations.
 pub mod random {

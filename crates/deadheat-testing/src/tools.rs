@@ -38,6 +38,14 @@ impl Tool {
     }
 }
 
+/// Number of completed blocks in a run file, 0 if there is no file.
+pub fn blocks_in(run: &Path) -> usize {
+    let text = fs::read_to_string(run).unwrap_or_default();
+    text.lines()
+        .filter(|line| line.starts_with("{\"block\""))
+        .count()
+}
+
 /// All tools of `tools.txt`.
 pub fn tools() -> impl Iterator<Item = Tool> {
     let lines = include_str!("../tools.txt").lines();

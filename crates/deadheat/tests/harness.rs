@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use deadheat::parts::format::read_run;
 use deadheat::parts::model::{EndReason, Run};
 use deadheat_engine::SampleClock;
-use deadheat_testing::kill;
+use deadheat_testing::{blocks_in, kill};
 
 /// Races that are over soon, whatever they find.
 const SHORT: [&str; 5] = ["--bench", "--max-replicates", "6", "--blocks", "5"];
@@ -200,13 +200,10 @@ fn under_way(track: &Track, name: &str) -> (Child, PathBuf) {
     let arguments = [&arguments[..], &[save.to_str().unwrap()]].concat();
     let mut child = track.command(&arguments).spawn().unwrap();
     let measured = wait_until(|| {
-        let lines = fs::read_to_string(&save)
-            .unwrap_or_default()
-            .lines()
-            .count();
-        (lines > 3 || child.try_wait().unwrap().is_some()).then_some(lines)
+        let blocks = blocks_in(&save);
+        (blocks > 1 || child.try_wait().unwrap().is_some()).then_some(blocks)
     });
-    assert!(measured > Some(3), "{:?}", track.finish(child));
+    assert!(measured > Some(1), "{:?}", track.finish(child));
     (child, save)
 }
 
@@ -398,13 +395,7 @@ fn ctrl_c_in_the_second_race_ends_it_with_the_answer_of_the_first() {
     let track = Track::new();
     let child = confirmed(&track, &["second/lasts"]);
     let second = track.path("run.confirm.jsonl");
-    let lines = || {
-        fs::read_to_string(&second)
-            .unwrap_or_default()
-            .lines()
-            .count()
-    };
-    wait_until(|| (lines() > 2).then_some(())).unwrap();
+    wait_until(|| (blocks_in(&second) > 0).then_some(())).unwrap();
     signal(&child, "-INT");
     let done = track.finish(child).ends_with(130);
     done.tells("'long' is slower by");

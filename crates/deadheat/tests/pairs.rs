@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::Instant;
 
 use deadheat::parts::analysis::{Options, analyse};
-use deadheat_testing::needs;
+use deadheat_testing::{blocks_in, needs};
 use track::{FAR_TOO_LONG, SHORT, Track, at_once, pair, python, wait_until};
 
 #[test]
@@ -471,10 +471,7 @@ fn a_build_that_is_replaced_while_it_is_raced_is_noticed() {
     let racing = ["--save", "run.jsonl", "+", "bad", "./old", "vs"];
     let words = [&["race"], &endless[..], &racing, &new].concat();
     let child = track.command(&words).spawn().unwrap();
-    let measured = wait_until(|| {
-        let run = fs::read_to_string(track.path("run.jsonl")).unwrap_or_default();
-        (run.lines().count() > 3).then_some(())
-    });
+    let measured = wait_until(|| (blocks_in(&track.path("run.jsonl")) > 0).then_some(()));
     measured.expect("a block is recorded");
     fs::write(&installed, "#!/bin/sh\n").unwrap();
     let told = track.finish(child).ends_with(3);

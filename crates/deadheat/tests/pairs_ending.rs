@@ -10,7 +10,7 @@ use std::process::{Child, Command};
 use deadheat::parts::format::read_run;
 use deadheat::parts::model::EndReason;
 
-use deadheat_testing::needs;
+use deadheat_testing::{blocks_in, needs};
 use track::{Track, at_once, beside_a_good_pair, example, pair, python, signal, wait_until};
 
 /// Far more than anybody waits for.
@@ -25,17 +25,18 @@ const ENDLESS: [&str; 8] = [
     "run.jsonl",
 ];
 
-/// Starts a race without end and waits until so many lines of it are on disk.
-fn under_way(track: &Track, sides: &[&str], lines: usize) -> Child {
+/// Starts a race without end and waits until its run file has a header and `blocks` blocks.
+fn under_way(track: &Track, sides: &[&str], blocks: usize) -> Child {
     let words = [&["race"], &ENDLESS[..], sides].concat();
     let child = track.command(&words).spawn().unwrap();
-    let found = wait_until(|| (track.lines("run.jsonl") >= lines).then_some(()));
+    let run = track.path("run.jsonl");
+    let found = wait_until(|| {
+        let has_header = fs::metadata(&run).is_ok_and(|run| run.len() > 0);
+        (has_header && blocks_in(&run) >= blocks).then_some(())
+    });
     found.expect("the race gets under way");
     child
 }
-
-/// The lines of a run file before its first block.
-const HEADER: usize = 1;
 
 #[test]
 fn an_interrupt_ends_a_race_of_builds_wherever_it_is() {
@@ -43,7 +44,7 @@ fn an_interrupt_ends_a_race_of_builds_wherever_it_is() {
     // With these the worker hangs after the header was written.
     at_once(&["hang@warm_up", "hang@turn", "hang@wait"], |fault| {
         let track = Track::new();
-        let child = under_way(&track, &pair("bad", &[], &[fault]), HEADER);
+        let child = under_way(&track, &pair("bad", &[], &[fault]), 0);
         signal(&child, "-INT");
         let told = track.finish(child).ends_with(130);
         let end = told.run.and_then(|run| run.end).map(|end| end.reason);
@@ -55,7 +56,7 @@ fn an_interrupt_ends_a_race_of_builds_wherever_it_is() {
 fn an_interrupt_between_blocks_keeps_what_was_measured() {
     needs!("python3");
     let track = Track::new();
-    let child = under_way(&track, &pair("good", &[], &[]), 5);
+    let child = under_way(&track, &pair("good", &[], &[]), 3);
     signal(&child, "-TERM");
     let told = track.finish(child).ends_with(143);
     let run = told.run.unwrap();
@@ -90,7 +91,7 @@ fn an_interrupt_in_the_pilot_leaves_nothing() {
 fn builds_end_when_deadheat_is_killed() {
     needs!("python3");
     let track = Track::new();
-    let mut child = under_way(&track, &pair("good", &[], &["notes"]), 5);
+    let mut child = under_way(&track, &pair("good", &[], &["notes"]), 3);
     child.kill().unwrap();
     child.wait().unwrap();
     let gone = wait_until(|| track.processes().is_empty().then_some(()));

@@ -175,14 +175,6 @@ pub fn lives(pid: &str) -> bool {
         .is_ok_and(|stat| !stat.contains(") Z "))
 }
 
-/// Number of completed blocks in a run file.
-pub fn blocks_in(path: &Path) -> usize {
-    let text = std::fs::read_to_string(path).unwrap_or_default();
-    text.lines()
-        .filter(|line| line.starts_with("{\"block\""))
-        .count()
-}
-
 pub fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }

@@ -109,12 +109,6 @@ impl Track {
         }
     }
 
-    /// Lines of a file, as far as it is there.
-    pub fn lines(&self, name: &str) -> usize {
-        let text = fs::read_to_string(self.path(name)).unwrap_or_default();
-        text.lines().count()
-    }
-
     /// The command lines of all living processes of this track.
     pub fn processes(&self) -> Vec<String> {
         let mark = format!("{MARK}={}", self.folder.path().display());
