@@ -6,13 +6,13 @@ use std::collections::HashMap;
 use std::thread;
 
 use deadheat_model::{
-    Analysis, Benchmark, Comparison, Ending, FailedBenchmark, Gates, Origin, Plan, Processes, Run,
-    Samples, Workload,
+    Analysis, Benchmark, Comparison, Ending, FailedBenchmark, Gates, Origin, Plan, Processes,
+    Rerun, RerunKind, Run, Samples, Workload,
 };
 
 use crate::benchmark::benchmark;
 use crate::decision::mark_separated_controls;
-use crate::raced::{Options, Part, Raced, follow_the_estimates};
+use crate::raced::{Options, Part, Raced, RerunSamples, follow_the_estimates};
 #[cfg(feature = "recordings")]
 use crate::recordings::about_the_recordings;
 #[cfg(feature = "recordings")]
@@ -34,15 +34,21 @@ pub fn analyse_with<'s>(
 ) -> Analysis {
     let per_benchmark = PerBenchmarkAnalysis::new(run, options);
     // A look through all benchmarks for each of 50,000 took longer than reading their files.
-    let mut own_links = HashMap::new();
+    let mut reruns = HashMap::new();
     for (index, benchmark) in run.header.plan.benchmarks.iter().enumerate() {
-        if let Some(own_link) = benchmark.own_link {
-            own_links.entry(own_link.of).or_insert(index);
+        if let Some(Rerun { of, kind, .. }) = benchmark.rerun {
+            reruns.entry((of, kind)).or_insert(index);
         }
     }
     let part = |index: &usize| {
-        let own_link = own_links.get(index).map(|own_link| samples(*own_link));
-        per_benchmark.benchmark(*index, &samples(*index), own_link.as_deref())
+        let of_kind = |kind| Some(samples(*reruns.get(&(*index, kind))?));
+        let own_link = of_kind(RerunKind::OwnLink);
+        let turns = of_kind(RerunKind::Turns);
+        let reruns = RerunSamples {
+            own_link: own_link.as_deref(),
+            turns: turns.as_deref(),
+        };
+        per_benchmark.benchmark(*index, &samples(*index), reruns)
     };
     let answered = (0..run.benchmarks.len()).filter(|index| per_benchmark.has_answer(*index));
     let answered: Vec<usize> = answered.collect();
@@ -97,17 +103,17 @@ impl<'a> PerBenchmarkAnalysis<'a> {
     pub fn has_answer(&self, benchmark: usize) -> bool {
         let failed = |index| self.run.failures.iter().any(|one| one.benchmark == index);
         let planned = self.run.header.plan.benchmarks.get(benchmark);
-        planned.is_some_and(|planned| planned.own_link.is_none()) && !failed(benchmark)
+        planned.is_some_and(|planned| planned.rerun.is_none()) && !failed(benchmark)
     }
 
-    /// Analyses one benchmark, which must have an answer, from its samples and those of its own
-    /// link ([`Plan::own_link_of`]), if it has one.
-    pub fn benchmark(&self, index: usize, samples: &Samples, own_link: Option<&Samples>) -> Part {
+    /// Analyses one benchmark, which must have an answer, from its samples and those of its reruns
+    /// ([`Plan::rerun`]).
+    pub fn benchmark(&self, index: usize, samples: &Samples, reruns: RerunSamples<'_>) -> Part {
         let raced = Raced {
             run: self.run,
             index,
             samples,
-            own_link,
+            reruns,
         };
         benchmark(&raced, self.options)
     }
@@ -233,8 +239,8 @@ fn failures(run: &Run) -> Vec<FailedBenchmark> {
     let failed = |(index, benchmark): (usize, &Benchmark)| {
         let mut failures = run.failures.iter();
         let first = failures.find(|failure| failure.benchmark == index)?;
-        let name = match benchmark.own_link {
-            Some(_) => format!("{} (own link)", benchmark.name),
+        let name = match benchmark.rerun {
+            Some(rerun) => format!("{} ({})", benchmark.name, rerun.kind.label()),
             None => benchmark.name.clone(),
         };
         Some(FailedBenchmark {

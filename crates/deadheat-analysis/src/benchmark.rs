@@ -15,6 +15,7 @@ use crate::figures::Figured;
 use crate::hosts::{across_hosts, dropped_blocks, estimate_over_hosts};
 use crate::placement::{Placement, spreads};
 use crate::raced::{Members, Options, Part, Raced, Typical, metric_rows, side};
+use crate::side_by_side::SideBySide;
 #[cfg(feature = "recordings")]
 use crate::unpaired::unpaired;
 use crate::warnings::Traces;
@@ -146,6 +147,8 @@ fn answer(raced: &Raced<'_>, options: Options, recorded: Option<Recorded<'_>>) -
         matched: false,
         processes: Vec::new(),
         own_link: None,
+        turns_because: benchmark.turns_because,
+        side_by_side: None,
         control: None,
         hosts: None,
         spreads: None,
@@ -167,7 +170,10 @@ fn answer(raced: &Raced<'_>, options: Options, recorded: Option<Recorded<'_>>) -
     };
     if benchmark.rivals() == 1 {
         let judged = (&empty.baseline, None);
-        let metrics = metric_rows(run, samples, index, &members, judged, |_| None);
+        let mut metrics = metric_rows(run, samples, index, &members, judged, |_| None);
+        if let Some(side_by_side) = SideBySide::of(raced) {
+            side_by_side.replace_rows(&mut metrics, None);
+        }
         let (figures, plots) = figured.map(|figured| figured.alone(options.plots)).unzip();
         let mut alone = Comparison {
             metrics,
@@ -227,6 +233,7 @@ fn answer(raced: &Raced<'_>, options: Options, recorded: Option<Recorded<'_>>) -
         ..empty
     };
     let placement = Placement::of(raced);
+    let side_by_side = SideBySide::of(raced);
     let mut comparisons = Vec::new();
     for (place, id) in benchmark.candidates().enumerate() {
         let effects = &candidates[place];
@@ -237,9 +244,12 @@ fn answer(raced: &Raced<'_>, options: Options, recorded: Option<Recorded<'_>>) -
             continue;
         };
         let judged = (&empty.baseline, Some((id, &candidate)));
-        let metrics = metric_rows(run, samples, index, &members, judged, |metric| {
+        let mut metrics = metric_rows(run, samples, index, &members, judged, |metric| {
             on_the_same_pairs(header, samples, (index, id), metric, effect_estimate?)
         });
+        if let Some(side_by_side) = &side_by_side {
+            side_by_side.replace_rows(&mut metrics, Some(id));
+        }
         let mut comparison = Comparison {
             candidate: Some(candidate),
             metrics,
@@ -263,6 +273,9 @@ fn answer(raced: &Raced<'_>, options: Options, recorded: Option<Recorded<'_>>) -
         comparison.matched = placement.is_matched(samples, id, judged);
         comparison.processes = placement.processes(samples, id, judged);
         comparison.own_link = placement.own_link(place);
+        comparison.side_by_side = side_by_side
+            .as_ref()
+            .map(|raced| raced.summary((place, id)));
         if header.origin == Origin::Race {
             let effects = (place, effects);
             let scope = comparison.scope;
@@ -311,6 +324,9 @@ fn answer(raced: &Raced<'_>, options: Options, recorded: Option<Recorded<'_>>) -
         warnings.extend(warnings::about_the_counters(header));
         warnings::keep_those_about_counts(&mut warnings, header);
         comparison.warnings = warnings;
+        if let Some(side_by_side) = &side_by_side {
+            side_by_side.hold_against_turns(&mut comparison, place);
+        }
         if let Some(recorded) = &recorded {
             recorded.note_waiting(&mut comparison, raced, Some((place, id)));
         }

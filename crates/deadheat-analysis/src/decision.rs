@@ -473,7 +473,7 @@ pub fn measured_effects(run: &Run) -> Vec<MeasuredEffect> {
     let plan = &run.header.plan;
     let mut all = Vec::new();
     for (index, samples) in run.benchmarks.iter().enumerate() {
-        if plan.benchmarks[index].own_link.is_some() {
+        if plan.benchmarks[index].rerun.is_some() {
             continue;
         }
         let mut state = BenchmarkState::new(&run.header, index);

@@ -56,6 +56,8 @@ mod plots;
 mod raced;
 #[cfg(feature = "recordings")]
 mod recordings;
+mod rerun;
+mod side_by_side;
 mod stopping;
 mod suite;
 #[cfg(feature = "recordings")]
@@ -78,6 +80,6 @@ pub use looks::{
     LooksError, blocks_for_quantile, fixed_look, looks_within, planned_blocks, planned_looks,
     planned_repetitions,
 };
-pub use raced::{Options, Part};
+pub use raced::{Options, Part, RerunSamples};
 pub use stopping::{AnytimeRule, PlannedRule, UntilRule};
 pub use suite::{detectable_together, hold_together};

@@ -2,42 +2,29 @@
 //! what else its blocks vary by.
 
 use deadheat_model::{
-    Benchmark, Comparison, Contender, ContenderId, Estimate, LogRatio, ObservedProcess, Origin,
-    Placed, Placing, Run, Samples, Scope, Spreads, Warning,
+    Benchmark, Comparison, Contender, ContenderId, Estimate, LogRatio, ObservedProcess, Placed,
+    Placing, RerunKind, Run, Samples, Scope, Spreads, Warning,
 };
 use deadheat_stats::dist::f_upper_tail;
 use deadheat_stats::{
-    Clusters, Level, PooledEstimate, clamped_components, clamped_variance, pooled_huber,
+    Clusters, PooledEstimate, clamped_components, clamped_variance, pooled_huber,
 };
 
-use crate::decision::BenchmarkState;
-use crate::effects::{EffectEstimate, Effects, estimate};
+use crate::effects::Effects;
 use crate::observed::{Observations, differences, why_not_on_links};
 use crate::raced::Raced;
-
-/// Fewer replicates of the own link than this have no interval.
-const FEWEST_OF_OWN_LINK: usize = 2;
+use crate::rerun::RerunEffects;
 
 /// All that is known of where the code of one benchmark lay.
 pub(crate) struct Placement<'a> {
     run: &'a Run,
     /// In the order of replicates. A run that was taken up again may have placed one twice.
     placed: Vec<&'a Placed>,
-    own_link: Option<OwnLinkRaced<'a>>,
+    own_link: Option<RerunEffects<'a>>,
     observations: Observations<'a>,
     benchmark: &'a Benchmark,
     /// True where no linker places the code that is raced.
     is_unlinked: bool,
-}
-
-/// The benchmark once more, as the user linked it.
-struct OwnLinkRaced<'a> {
-    samples: &'a Samples,
-    benchmark_state: BenchmarkState,
-    /// Complete replicates.
-    replicates: usize,
-    /// One per candidate.
-    effect_estimates: Vec<Option<EffectEstimate>>,
 }
 
 impl<'a> Placement<'a> {
@@ -52,7 +39,7 @@ impl<'a> Placement<'a> {
             placed,
             observations: Observations::of(run, index),
             benchmark,
-            own_link: OwnLinkRaced::beside(raced),
+            own_link: RerunEffects::of(raced, RerunKind::OwnLink),
             is_unlinked: benchmark.is_compiled_in_each_process() || benchmark.is_interpreted(),
         }
     }
@@ -134,19 +121,13 @@ impl<'a> Placement<'a> {
     /// The effect as the user's own link placed the code: of all its complete replicates at one
     /// look, since their number was fixed.
     pub(crate) fn own_link(&self, candidate: usize) -> Option<Estimate> {
-        let own_link = self.own_link.as_ref()?;
-        own_link
-            .effect_estimates
-            .get(candidate)?
-            .as_ref()
-            .map(estimate)
+        self.own_link.as_ref()?.estimate(candidate)
     }
 
     /// The scatter of the blocks of the own link.
     pub(crate) fn scatter_of_own_link(&self, candidate: usize) -> Option<Scatter<'_>> {
         let own_link = self.own_link.as_ref()?;
-        let (effects, samples) =
-            (own_link.benchmark_state).judged(own_link.samples, own_link.replicates);
+        let (effects, samples) = own_link.judged();
         Scatter::of(effects.get(candidate)?, samples, own_link.replicates)
     }
 
@@ -243,34 +224,6 @@ impl<'a> Placement<'a> {
             (!reasons.is_empty()).then(|| reasons.join("; "))
         };
         fallen_back.or_else(impossible)
-    }
-}
-
-impl<'a> OwnLinkRaced<'a> {
-    /// `None` when there is none, when it failed, or has too few replicates.
-    fn beside(raced: &Raced<'a>) -> Option<Self> {
-        let run = raced.run;
-        let plan = &run.header.plan;
-        let own = plan.own_link_of(raced.index)?;
-        let failed = run.failures.iter().any(|failure| failure.benchmark == own);
-        if failed || run.header.origin != Origin::Race {
-            return None;
-        }
-        let samples = raced.own_link?;
-        let mut benchmark_state = BenchmarkState::new(&run.header, own);
-        benchmark_state.extend(samples);
-        let replicates = benchmark_state.complete_replicates(samples);
-        if replicates < FEWEST_OF_OWN_LINK {
-            return None;
-        }
-        let effect_estimates =
-            benchmark_state.estimate_effects(samples, replicates, Level::Nominal(plan.alpha(own)));
-        Some(Self {
-            samples,
-            benchmark_state,
-            replicates,
-            effect_estimates,
-        })
     }
 }
 

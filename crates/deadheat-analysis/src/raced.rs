@@ -8,8 +8,8 @@
 use std::collections::HashMap;
 
 use deadheat_model::{
-    Comparison, ContenderId, Estimate, Host, Merged, Metric, MetricComparison, Run, RunHeader,
-    Sample, Samples, Side, Verdict,
+    Comparison, ContenderId, Estimate, Host, Merged, Metric, MetricComparison, RerunKind, Run,
+    RunHeader, Sample, Samples, Side, Verdict,
 };
 use deadheat_stats::summary::{max, mean, median_in_place, min, quantile_in_place, std_dev};
 use deadheat_stats::{Clusters, Floor, pooled_huber};
@@ -27,6 +27,24 @@ pub struct Options {
     pub plots: Option<usize>,
 }
 
+/// The samples of the reruns of a benchmark.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RerunSamples<'a> {
+    /// As the user linked it.
+    pub own_link: Option<&'a Samples>,
+    /// In turns.
+    pub turns: Option<&'a Samples>,
+}
+
+impl<'a> RerunSamples<'a> {
+    pub(crate) fn of(self, kind: RerunKind) -> Option<&'a Samples> {
+        match kind {
+            RerunKind::OwnLink => self.own_link,
+            RerunKind::Turns => self.turns,
+        }
+    }
+}
+
 /// One benchmark of a run with its samples.
 #[derive(Clone, Copy)]
 pub(crate) struct Raced<'a> {
@@ -35,8 +53,8 @@ pub(crate) struct Raced<'a> {
     /// The place of the benchmark in the plan.
     pub(crate) index: usize,
     pub(crate) samples: &'a Samples,
-    /// Those of the benchmark that is the same on the user's own link.
-    pub(crate) own_link: Option<&'a Samples>,
+    /// The samples of its reruns.
+    pub(crate) reruns: RerunSamples<'a>,
 }
 
 /// The answer about one benchmark, before it pays for the others.

@@ -34,7 +34,7 @@ impl Watch {
     /// The decision on a benchmark on the user's own link: it has no verdict to wait for, so it
     /// takes its replicates and no others. `None` for any other benchmark.
     fn beside(&self, benchmark: usize, samples: &Samples) -> Option<Decision> {
-        let own_link = self.plan().benchmarks[benchmark].own_link?;
+        let own_link = self.plan().benchmarks[benchmark].rerun?;
         let blocks = self.plan().blocks_per_replicate(benchmark) as usize;
         let complete = samples.blocks().len() / blocks;
         Some(if complete >= own_link.replicates as usize {
@@ -222,11 +222,11 @@ mod tests {
     use crate::looks::planned_looks;
     use deadheat_model::{
         Benchmark, BlockRecord, Contender, ContenderId, Design, Environment, Flags, Metric, Origin,
-        OwnLink, Sample, Workload,
+        Rerun, RerunKind, Sample, Workload,
     };
 
     /// A benchmark whose candidate takes twice as long, without any noise.
-    fn header(own_link: Option<OwnLink>) -> RunHeader {
+    fn header(own_link: Option<Rerun>) -> RunHeader {
         let contender = |name: &str| Contender {
             name: name.to_owned(),
             workload: Workload::Recording,
@@ -246,7 +246,7 @@ mod tests {
                 benchmarks: vec![Benchmark {
                     name: "b".to_owned(),
                     contenders: vec![contender("a"), contender("b")],
-                    own_link,
+                    rerun: own_link,
                     ..Benchmark::default()
                 }],
             },
@@ -289,7 +289,11 @@ mod tests {
     #[test]
     fn what_stands_beside_takes_its_replicates_whatever_they_say() {
         for replicates in [1, 6, 11] {
-            let beside = header(Some(OwnLink { of: 0, replicates }));
+            let beside = header(Some(Rerun {
+                kind: RerunKind::OwnLink,
+                of: 0,
+                replicates,
+            }));
             let planned = stops_after(&beside, &mut PlannedRule::new(&beside));
             let anytime = stops_after(&beside, &mut AnytimeRule::new(&beside));
             assert_eq!((planned, anytime), (replicates, replicates));

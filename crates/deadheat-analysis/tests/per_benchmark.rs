@@ -3,9 +3,10 @@
 
 mod common;
 
-use deadheat_analysis::{Options, Part, PerBenchmarkAnalysis, analyse};
+use deadheat_analysis::{Options, Part, PerBenchmarkAnalysis, RerunSamples, analyse};
 use deadheat_model::{
-    BenchmarkFailure, EndReason, FunctionCalls, Origin, OwnLink, Run, RunEnd, Samples, Workload,
+    BenchmarkFailure, EndReason, FunctionCalls, Origin, Rerun, RerunKind, Run, RunEnd, Samples,
+    Workload,
 };
 
 /// A race of six benchmarks: the third broke down, the fifth is the own link of the first, and all
@@ -41,7 +42,8 @@ fn race() -> Run {
         run.benchmarks.extend(samples.benchmarks);
     }
     run.header.plan.design.looks = deadheat_analysis::fixed_look(12, 0.05).unwrap();
-    run.header.plan.benchmarks[4].own_link = Some(OwnLink {
+    run.header.plan.benchmarks[4].rerun = Some(Rerun {
+        kind: RerunKind::OwnLink,
         of: 0,
         replicates: 12,
     });
@@ -76,9 +78,12 @@ fn one_by_one(run: Run, options: Options) -> deadheat_model::Analysis {
             scope.spawn(move || -> Vec<(usize, Part)> {
                 mine.filter(|index| one_by_one.has_answer(*index))
                     .map(|index| {
-                        let own_link = run.header.plan.own_link_of(index);
-                        let own_link = own_link.map(|own| &samples[own]);
-                        let part = one_by_one.benchmark(index, &samples[index], own_link);
+                        let of_kind = |kind| Some(&samples[run.header.plan.rerun(index, kind)?]);
+                        let reruns = RerunSamples {
+                            own_link: of_kind(RerunKind::OwnLink),
+                            turns: of_kind(RerunKind::Turns),
+                        };
+                        let part = one_by_one.benchmark(index, &samples[index], reruns);
                         (index, part)
                     })
                     .collect()
@@ -120,7 +125,7 @@ fn a_recording_without_pairs_is_analysed_alike_from_several_threads() {
     run.header.origin = Origin::UnpairedRecording;
     run.failures.clear();
     for benchmark in &mut run.header.plan.benchmarks {
-        benchmark.own_link = None;
+        benchmark.rerun = None;
         for contender in &mut benchmark.contenders {
             contender.workload = Workload::Recording;
         }

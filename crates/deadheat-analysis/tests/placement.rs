@@ -4,7 +4,7 @@
 use deadheat_analysis::{Options, analyse, fixed_look};
 use deadheat_model::{
     Analysis, Benchmark, BenchmarkFailure, BlockRecord, Comparison, Design, EndReason,
-    FunctionCalls, NeutralLink, NeutralLinks, OwnLink, Placed, Placing, RefusedLink, Run,
+    FunctionCalls, NeutralLink, NeutralLinks, Placed, Placing, RefusedLink, Rerun, RerunKind, Run,
     RunHeader, Scope, Warning, Workload,
 };
 use deadheat_testing::runs::{self, benchmark, contenders, design, ended, header, sample};
@@ -76,12 +76,13 @@ impl Race {
     fn run(&self) -> Run {
         let names = || (0..=self.candidates).map(|index| format!("c{index}"));
         let benchmark = |own_link| Benchmark {
-            own_link,
+            rerun: own_link,
             ..benchmark("b", contenders(names(), &self.workload))
         };
         let mut benchmarks = vec![benchmark(None)];
         if self.own > 0 {
-            benchmarks.push(benchmark(Some(OwnLink {
+            benchmarks.push(benchmark(Some(Rerun {
+                kind: RerunKind::OwnLink,
                 of: 0,
                 replicates: self.own,
             })));

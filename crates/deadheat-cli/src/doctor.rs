@@ -18,7 +18,7 @@ Examples:
   deadheat doctor --json > machine.json";
 
 /// About how long it measures, in seconds.
-const SECONDS: f64 = 3.2;
+const SECONDS: f64 = 4.8;
 
 /// Options of `deadheat doctor`.
 #[derive(Debug, Args)]
@@ -42,7 +42,7 @@ pub fn doctor(args: &DoctorArgs) -> Result<Status, Failure> {
     let begins = || {
         to_stderr(
             "deadheat doctor",
-            "measuring for about 3 s; nothing is changed",
+            "measuring for about 4 s; nothing is changed",
         )
     };
     let checkup = examine(&options, begins).map_err(|error| Failure::Usage(error.to_string()))?;

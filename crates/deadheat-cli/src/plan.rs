@@ -10,7 +10,7 @@ use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::{
     FileProblem, PackedFile, ScratchFolder, is_pack, unpack, write_pack,
 };
-use deadheat::parts::model::{Input, Workload, fnv1a};
+use deadheat::parts::model::{Arrangement, Input, Workload, fnv1a};
 use deadheat::parts::report::units::counted;
 use deadheat::parts::rules::CliOverrides;
 use deadheat::parts::settings::{Front, RaceSettings};
@@ -92,7 +92,7 @@ pub fn check_plan(
 /// Says where the plan is, and how it is raced.
 pub fn tell_of_plan(planned: &RaceOutcome) -> Result<Status, Failure> {
     let plan = &planned.run.header.plan;
-    let raced = plan.benchmarks.iter().filter(|one| one.own_link.is_none());
+    let raced = plan.benchmarks.iter().filter(|one| one.rerun.is_none());
     let file = planned.path.display();
     to_stdout(&format!(
         "plan in {file}: {}, {} at most, seed {}\n\
@@ -153,6 +153,7 @@ impl Planned {
                 save,
                 folder: here.clone(),
                 shown: if answer.answer().is_document() { 2 } else { 1 },
+                arrangement: Arrangement::Turns,
                 placements: placements(settings.placement),
                 open: false,
                 commits: Vec::new(),

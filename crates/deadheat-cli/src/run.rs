@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use deadheat::parts::command_race::{CommandRaceSpec, Parameter, Runs, Shell, output, value};
 use deadheat::parts::exit::{Failure, Status};
-use deadheat::parts::model::{Conditions, ExitPolicy, Input, Output, Values};
+use deadheat::parts::model::{Arrangement, Conditions, ExitPolicy, Input, Output, Values};
 use deadheat::parts::rules::{CliOverrides, Rules};
 use deadheat::parts::settings::Front;
 use deadheat::parts::terminal::to_stderr;
@@ -210,6 +210,7 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
         } else {
             1
         },
+        arrangement: Arrangement::Turns,
         placements: placements(design.placement),
         open: false,
         commits: Vec::new(),
@@ -235,6 +236,7 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
             let plan = spec.plan()?;
             options.command = again(plan.seed);
             options.open = spec.is_open() && args.use_of_plan == PlanUse::Race;
+            options.arrangement = spec.arrangement(&plan, args.use_of_plan == PlanUse::Race)?;
             if !args.quiet {
                 for hint in spec.hints() {
                     to_stderr("deadheat: hint", &hint.to_string());

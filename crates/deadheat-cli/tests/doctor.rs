@@ -42,7 +42,7 @@ fn the_page_begins_with_how_good_the_machine_is_and_ends_with_the_cores() {
     assert!(last.contains("deadheat run --pin "), "{last}");
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(
-        told.contains("about 3 s") && told.lines().count() == 1,
+        told.contains("about 4 s") && told.lines().count() == 1,
         "{told}"
     );
 }
@@ -51,7 +51,7 @@ fn the_page_begins_with_how_good_the_machine_is_and_ends_with_the_cores() {
 fn programs_are_told_everything() {
     let checkup = json(&run(DEADHEAT, &["doctor", "--json"]));
     assert_eq!(checkup["schema"], "deadheat.doctor/1");
-    assert_eq!(checkup["findings"].as_array().map(Vec::len), Some(16));
+    assert_eq!(checkup["findings"].as_array().map(Vec::len), Some(17));
     assert!(checkup["cores"][0]["lost"].as_f64().is_some());
     let build = finding(&checkup, "build");
     assert_eq!(build["facts"]["debug_assertions"], cfg!(debug_assertions));

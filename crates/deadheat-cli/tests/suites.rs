@@ -277,3 +277,173 @@ fn a_red_light_on_a_suite_asks_a_second_witness() {
     let confirmed = &answer["benchmarks"][0]["confirmation"]["confirmed"];
     assert_eq!(*confirmed, true, "{answer}");
 }
+
+/// A script that stands in for an executable of Google Benchmark with these rows, which does
+/// `launched` before it reports an iteration of 3 µs, or of 6 µs if it is called `new`. `$raced` is
+/// a file that says that the pilot is over.
+fn google_benchmark(track: &Track, name: &str, rows: &str, launched: &str) -> String {
+    let script = format!(
+        r#"#!/bin/sh
+case "$*" in *=^deadheat_matches_nothing$)
+  echo 'Failed to match any benchmarks against regex: ^deadheat_matches_nothing$' >&2; exit;;
+*benchmark_list_tests*) printf '{rows}'; exit;; esac
+for argument; do case "$argument" in
+  --benchmark_filter=*) row=${{argument#*=^}}; row=${{row%$}};;
+  --benchmark_out=*) out=${{argument#*=}};;
+  --benchmark_repetitions=*) repetitions=${{argument#*=}};;
+  --benchmark_min_time=*) time=${{argument#*=}};;
+esac; done
+case "$time" in *x) count=${{time%x}};; *) count=1000;; esac
+case $0 in *new) ns=6000;; *) ns=3000;; esac; cpu=$ns; threads=1
+{launched}
+report() {{
+  echo '{{"context":{{}},"benchmarks":['
+  k=0; while [ $k -lt $repetitions ]; do
+    [ $k = 0 ] || echo ,
+    echo '{{"name":"'$row'","run_name":"'$row'","run_type":"iteration","threads":'$threads',"iterations":'$count','
+    echo '"real_time":'$ns.$k',"cpu_time":'$cpu.$k',"time_unit":"ns"}}'
+    k=$((k+1))
+  done; echo ']}}'
+}}
+report > "$out"
+"#
+    );
+    let path = track.path(name);
+    fs::write(&path, script).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    format!("./{name}")
+}
+
+/// The metric that each benchmark is judged by.
+fn judged(answer: &Value) -> Vec<(&str, &str)> {
+    let benchmarks = answer["benchmarks"].as_array().unwrap().iter();
+    benchmarks
+        .map(|one| {
+            let text = |field: &str| one[field].as_str().unwrap();
+            (text("benchmark"), text("metric"))
+        })
+        .collect()
+}
+
+const MIXED: &str = "plain\\nboth/threads:2\\nwall/manual_time\\nreal/real_time\\nsleeps\\n";
+const ODD_ROWS: &str = "case $row in both*) threads=2;; sleeps) cpu=5;; esac";
+
+#[test]
+fn rows_of_one_busy_thread_run_side_by_side_and_the_others_in_turns() {
+    let track = Track::new();
+    let programs = ["one", "two"].map(|name| google_benchmark(&track, name, MIXED, ODD_ROWS));
+    let words = [&*programs[0], &*programs[1]];
+    let expected = [
+        ("plain", "cpu"),
+        ("both/threads:2", "wall"),
+        ("wall/manual_time", "wall"),
+        ("real/real_time", "wall"),
+        ("sleeps", "wall"),
+    ];
+    let answer = raced(&track, 0, &words);
+    assert_eq!(judged(&answer), expected, "{answer}");
+    let turns = raced(
+        &track,
+        0,
+        &[&words[..], &["--arrangement", "turns"]].concat(),
+    );
+    assert!(judged(&turns).iter().all(|(_, metric)| *metric == "wall"));
+    // Nothing but the source of a row is stronger than the user.
+    let forced = ["--arrangement", "side-by-side"];
+    let forced = raced(&track, 0, &[&words[..], &forced].concat());
+    let cpu = judged(&forced).into_iter().filter(|(_, m)| *m == "cpu");
+    assert_eq!(
+        cpu.map(|(row, _)| row).collect::<Vec<_>>(),
+        ["plain", "sleeps"]
+    );
+}
+
+#[test]
+fn sides_that_are_not_alike_take_turns_unless_the_user_says_otherwise() {
+    let track = Track::new();
+    let programs = ["old", "new"].map(|name| google_benchmark(&track, name, "plain\\n", ""));
+    let words = [&*programs[0], &*programs[1]];
+    assert_eq!(judged(&raced(&track, 0, &words)), [("plain", "wall")]);
+    let metric = raced(&track, 0, &[&words[..], &["--metric", "wall"]].concat());
+    assert_eq!(judged(&metric), [("plain", "wall")]);
+    let forced = ["--arrangement", "side-by-side"];
+    let answer = raced(&track, 0, &[&words[..], &forced].concat());
+    assert_eq!(judged(&answer), [("plain", "cpu")]);
+    assert_eq!(slower(&answer), ["plain"]);
+}
+
+#[test]
+fn a_program_that_does_not_run_twice_at_once_takes_turns_or_says_so() {
+    let track = Track::new();
+    let lock = "exec 9> lock; flock -n 9 || { echo is locked >&2; exit 3; }; sleep 0.1";
+    let programs = ["one", "two"].map(|name| google_benchmark(&track, name, "plain\\n", lock));
+    let words = [&*programs[0], &*programs[1]];
+    assert_eq!(judged(&raced(&track, 0, &words)), [("plain", "wall")]);
+    let forced = ["--arrangement", "side-by-side"];
+    let answer = raced(&track, 3, &[&words[..], &forced].concat());
+    let failures = answer["failures"].to_string();
+    for told in ["is locked", "--arrangement turns"] {
+        assert!(failures.contains(told), "{failures}");
+    }
+}
+
+#[test]
+fn what_cannot_run_side_by_side_is_refused() {
+    let track = Track::new();
+    let forced = ["--arrangement", "side-by-side"];
+    let bench = |words: &[&str]| track.run(&[&["bench"], words, &forced].concat());
+    let criterion = slow(&track, 0.0);
+    let in_turns = raced(&track, 0, &[&criterion[0], &criterion[1], "a b"]);
+    assert_eq!(judged(&in_turns), [("a b/c", "wall")]);
+    let refused = bench(&[&criterion[0], &criterion[1]]);
+    refused.fails_with(2, &["criterion", "CPU time", "--arrangement auto"]);
+    let programs = ["a", "b"].map(|name| google_benchmark(&track, name, "plain\\n", ""));
+    let words = [&*programs[0], &*programs[1]];
+    let wall = bench(&[&words[..], &["--metric", "wall"]].concat());
+    wall.fails_with(2, &["--metric wall", "would also depend"]);
+    let pin = bench(&[&words[..], &["--pin", "none"]].concat());
+    pin.fails_with(2, &["--pin none", "one core"]);
+    // As releases before 1.8 do.
+    let older = "case $time in *x) exit 1;; esac";
+    let programs = ["c", "d"].map(|name| google_benchmark(&track, name, "plain\\n", older));
+    let answer = raced(
+        &track,
+        3,
+        &[&[&*programs[0], &*programs[1]], &forced[..]].concat(),
+    );
+    let failures = answer["failures"].to_string();
+    assert!(failures.contains("1.8"), "{failures}");
+}
+
+#[test]
+fn a_race_side_by_side_that_ctrl_c_ends_leaves_nothing_and_goes_on_where_it_stopped() {
+    let track = Track::new();
+    let launched = "echo $$ >> pids; sleep 0.1";
+    let programs = ["one", "two"].map(|name| google_benchmark(&track, name, "plain\\n", launched));
+    let child = track
+        .command()
+        .args([
+            "bench",
+            &programs[0],
+            &programs[1],
+            "-q",
+            "--save",
+            "run.jsonl",
+        ])
+        .args(["--max-replicates", "40", "--margin", "0.000001"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let record = track.path("run.jsonl");
+    wait_until("a sixth replicate", || blocks_in(&record) > 60);
+    assert!(kill(&["-INT", &child.id().to_string()]));
+    let done = Finished::from(child.wait_with_output().unwrap());
+    assert_eq!(done.code, Some(130), "{done:?}");
+    let pids = fs::read_to_string(track.path("pids")).unwrap();
+    assert!(!pids.lines().any(|pid| kill(&["-0", pid])));
+    let before = blocks_in(&record);
+    let resumed = track.run(&["bench", "--resume", "run.jsonl", "-q", "--json"]);
+    assert_eq!(judged(&resumed.succeeds().json()), [("plain", "cpu")]);
+    assert!(blocks_in(&record) > before);
+}

@@ -74,6 +74,7 @@ fn read(stolen: Option<f64>) -> Measured {
         sibling: Err(NotMeasured::Hidden),
         other: Err(NotMeasured::Hidden),
         pages: Err(NotMeasured::Hidden),
+        shared: Err(NotMeasured::Hidden),
         swapped_pages: None,
         throttle_events: None,
         quota_throttled: None,

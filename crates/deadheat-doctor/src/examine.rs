@@ -15,14 +15,17 @@ use crate::frequency::{governor, hottest, throttled, turbo};
 use crate::host::{Groups, container, host};
 use crate::memory::{aslr, available, fits, huge_pages, page_reads, swap, swapped_pages};
 use crate::procfs::{Root, of_cpuinfo, one_minute, stat, waiting};
+use crate::scheduler::sharing_facts;
+use crate::sharing::share;
 use crate::watch::{Watched, Work, slowdown, watch};
 
 /// The share of the whole time that each part takes. The rest goes to reading files and getting
 /// memory.
-const WATCHING: f64 = 0.32;
-const WORKING: f64 = 0.12;
-const COMPETING: f64 = 0.15;
-const READING: f64 = 0.06;
+const WATCHING: f64 = 0.21;
+const WORKING: f64 = 0.08;
+const COMPETING: f64 = 0.10;
+const READING: f64 = 0.04;
+const SHARING: f64 = 0.35;
 
 /// Options of a checkup.
 #[derive(Clone, Debug)]
@@ -151,6 +154,11 @@ fn measure(
     } else {
         Err(NotMeasured::TooLittleMemory)
     };
+    // Two loops on different cores would not share any.
+    let shared_core = core.or_else(|| allowed.last().copied());
+    let shared = shared_core
+        .ok_or(NotMeasured::Hidden)
+        .and_then(|core| share(&work, core, options.seconds * SHARING));
     let after = Totals::now(root, &topology.online, groups.as_ref());
     let measured = Measured {
         clock_resolution_ns: clock.resolution_ns(),
@@ -160,6 +168,7 @@ fn measure(
         sibling,
         other,
         pages,
+        shared,
         swapped_pages: grown(totals.swapped, after.swapped),
         throttle_events: grown(totals.throttled, after.throttled),
         quota_throttled,
@@ -204,6 +213,7 @@ fn measure(
             }),
         },
         governor(root, allowed, core),
+        sharing_facts(root, shared_core, shared.as_ref().ok()),
     ];
     facts.extend(facts_of_files(root, core, other_core));
     Seen {
@@ -346,10 +356,10 @@ mod tests {
     #[test]
     fn this_machine_is_looked_at_as_a_whole() {
         let checkup = examine(&options(Root::real(), Pinning::Auto), || ()).unwrap();
-        assert_eq!(checkup.findings.len(), 16);
+        assert_eq!(checkup.findings.len(), 17);
         let mut topics: Vec<Topic> = checkup.findings.iter().map(|one| one.topic()).collect();
         topics.dedup();
-        assert_eq!(topics.len(), 16, "each once");
+        assert_eq!(topics.len(), 17, "each once");
         assert!(!checkup.cores.is_empty() && checkup.cores.len() <= MOST_CORES);
         assert!(checkup.watch().is_some() && checkup.seconds > 0.0);
         let build = checkup.finding(Topic::Build).unwrap();

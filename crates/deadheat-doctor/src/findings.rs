@@ -5,9 +5,12 @@
 //! one of them and not the other widens the interval, so that the answer takes longer. The limits
 //! below say from where on that is worth mending.
 
-use deadheat_model::doctor::{Effect, EffectKind, Facts, Finding, Host, NotMeasured, State};
+use deadheat_model::doctor::{
+    Effect, EffectKind, Facts, Finding, Host, NotMeasured, SharingFlaw, State,
+};
 
 use crate::memory::PageReads;
+use crate::sharing::Shared;
 use crate::watch::{Evenness, Watched};
 
 /// Everything that was measured; what could not be is `None` or says why.
@@ -23,6 +26,8 @@ pub(crate) struct Measured {
     pub(crate) sibling: Result<f64, NotMeasured>,
     pub(crate) other: Result<f64, NotMeasured>,
     pub(crate) pages: Result<PageReads, NotMeasured>,
+    /// Equal loops that shared a core.
+    pub(crate) shared: Result<Shared, NotMeasured>,
     /// Over all of the checkup.
     pub(crate) swapped_pages: Option<u64>,
     pub(crate) throttle_events: Option<u64>,
@@ -95,6 +100,19 @@ fn effects(facts: &Facts, measured: &Measured) -> (Vec<Effect>, Option<NotMeasur
                 (EffectKind::DeviceInterrupts, watched.device),
             ];
             [&gaps[..], &rates[..]].concat()
+        }
+        Facts::Sharing { .. } => {
+            let shared = measured.shared;
+            let mut seen = |kind, value: fn(Shared) -> f64| (kind, of(shared.map(value)));
+            vec![
+                seen(EffectKind::SharingPairs, |shared| shared.pairs as f64),
+                seen(EffectKind::SharingDifference, |shared| shared.difference),
+                seen(EffectKind::SharingError, |shared| shared.error),
+                seen(EffectKind::SharingScatter, |shared| shared.scatter),
+                seen(EffectKind::SharingFirst, |shared| shared.first),
+                seen(EffectKind::SharingSwitches, |shared| shared.switches),
+                seen(EffectKind::SharingTurn, |shared| shared.turn_ns),
+            ]
         }
         Facts::HugePages { .. } => {
             let reads = measured.pages;
@@ -238,6 +256,12 @@ pub(crate) fn state(facts: &Facts, measured: &Measured) -> State {
             }
         }
         Facts::Interrupts { .. } => graded(watch.lost_to_interrupts(), LOST),
+        Facts::Sharing { flaws, .. } => match flaws.as_slice() {
+            [] if measured.shared.is_err() => State::Unknown,
+            [] => State::Fine,
+            [SharingFlaw::Nice] => State::Minor,
+            _ => State::Disturbs,
+        },
         Facts::Aslr {
             setting,
             switched_off,
@@ -352,6 +376,15 @@ mod tests {
             pages: Ok(PageReads {
                 small_ns: 80.0,
                 huge_ns: 40.0,
+            }),
+            shared: Ok(Shared {
+                pairs: 100,
+                difference: 0.0002,
+                error: 0.0003,
+                scatter: 0.003,
+                first: 0.62,
+                switches: 160.0,
+                turn_ns: 4e6,
             }),
             swapped_pages: Some(0),
             throttle_events: Some(0),
@@ -472,6 +505,35 @@ mod tests {
         assert_eq!(smt(&[5], Some(0.01)), State::Minor);
         assert_eq!(smt(&[5], Some(0.4)), State::Disturbs);
         assert_eq!(smt(&[], None), State::Fine);
+    }
+
+    #[test]
+    fn a_flaw_of_sharing_disturbs_but_for_a_nice_value() {
+        let facts = |flaws: &[SharingFlaw]| Facts::Sharing {
+            core: Some(1),
+            loop_ms: 8.0,
+            scheduler: None,
+            slices: false,
+            autogroup: None,
+            nice: None,
+            policy: None,
+            real_time_share: None,
+            flaws: flaws.to_vec(),
+        };
+        let mut measured = quiet();
+        assert_eq!(state(&facts(&[]), &measured), State::Fine);
+        let nice = facts(&[SharingFlaw::Nice]);
+        assert_eq!(state(&nice, &measured), State::Minor);
+        let biased = facts(&[SharingFlaw::Biased, SharingFlaw::Nice]);
+        assert_eq!(state(&biased, &measured), State::Disturbs);
+        let found = findings(vec![biased], &measured);
+        assert_eq!(found[0].effect(EffectKind::SharingPairs), Some(100.0));
+        assert_eq!(found[0].effect(EffectKind::SharingTurn), Some(4e6));
+        measured.shared = Err(NotMeasured::TooBusy);
+        assert_eq!(state(&facts(&[]), &measured), State::Unknown);
+        let found = findings(vec![facts(&[])], &measured);
+        assert_eq!(found[0].not_measured, Some(NotMeasured::TooBusy));
+        assert_eq!(found[0].effects, []);
     }
 
     #[test]

@@ -10,6 +10,8 @@ mod frequency;
 mod host;
 mod memory;
 mod procfs;
+mod scheduler;
+mod sharing;
 mod watch;
 
 pub use conditions::conditions;

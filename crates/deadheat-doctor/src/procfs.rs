@@ -188,6 +188,15 @@ pub(crate) fn waited_ns(schedstat: &str) -> Option<u64> {
     Some(waited)
 }
 
+/// The nice value of a process and the number of its scheduling policy, of its `stat`.
+pub(crate) fn nice_and_policy(stat: &str) -> Option<(i32, u32)> {
+    // The name may hold anything, so the fields are counted from the end of it: the state is
+    // the third.
+    let (_, fields) = stat.rsplit_once(')')?;
+    let field = |number: usize| fields.split_whitespace().nth(number - 3);
+    Some((field(19)?.parse().ok()?, field(41)?.parse().ok()?))
+}
+
 /// The source of an interrupt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {

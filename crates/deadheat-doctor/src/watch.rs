@@ -221,6 +221,12 @@ impl Work {
         evenness(&mut times)
     }
 
+    /// Does a fixed amount of the same work, which takes about this many nanoseconds.
+    pub(crate) fn churn_for(&self, ns: f64) {
+        let rounds = self.rounds as f64 * (ns / PIECE_NS);
+        black_box(churn(black_box(rounds as u64)));
+    }
+
     /// Keeps a core busy with the same work for a moment.
     pub(crate) fn keep_busy(&self) {
         black_box(churn(black_box(self.rounds)));

@@ -22,6 +22,8 @@ pub enum AffinityError {
     },
     /// The system refused.
     Refused(Errno),
+    /// The system does not tell which cores there are, and a core must be chosen.
+    Hidden,
 }
 
 impl std::fmt::Display for AffinityError {
@@ -30,6 +32,10 @@ impl std::fmt::Display for AffinityError {
             Self::NotAllowed { core, allowed } => write!(
                 f,
                 "--pin: core {core} is not among the cores deadheat may use ({allowed})"
+            ),
+            Self::Hidden => f.write_str(
+                "--arrangement side-by-side needs a core to share, and the system does not tell \
+                 which cores deadheat may use",
             ),
             Self::Refused(inner) => write!(f, "--pin: cannot set the CPU affinity: {inner}"),
         }

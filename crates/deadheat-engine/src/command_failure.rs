@@ -269,11 +269,17 @@ pub struct HarnessCause {
     pub what: HarnessError,
     /// The command line that launches the same benchmark.
     pub launch: String,
+    /// True if all sides ran at the same time.
+    pub is_side_by_side: bool,
 }
 
 impl fmt::Display for HarnessCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}; to see for yourself: {}", self.what, self.launch)
+        write!(f, "{}", self.what)?;
+        if self.is_side_by_side {
+            f.write_str("; both sides ran at the same time, which --arrangement turns avoids")?;
+        }
+        write!(f, "; to see for yourself: {}", self.launch)
     }
 }
 
@@ -315,6 +321,8 @@ pub enum HarnessError {
     },
     /// One side is measured by single calls, as its source says, and the other is not.
     SingleCalls,
+    /// It cannot run side by side with the other side, although it should.
+    InTurns(&'static str),
     /// The source of the benchmark keeps its repetitions to itself.
     OnlyAggregates,
     /// Two sides cannot be told apart sample by sample.
@@ -408,6 +416,10 @@ impl fmt::Display for HarnessError {
             ),
             Self::SingleCalls => f.write_str(
                 "is measured by single calls on one side, as its source says, and not on the other",
+            ),
+            Self::InTurns(reason) => write!(
+                f,
+                "cannot run side by side: {reason}; --arrangement auto races it in turns"
             ),
             Self::OnlyAggregates => f.write_str(
                 "reports only aggregates of its repetitions; a race needs each of them, so take \
@@ -518,6 +530,7 @@ mod tests {
                 stderr_tail: "no disk".to_owned(),
             },
             launch: "./bench '--benchmark_filter=^a$'".to_owned(),
+            is_side_by_side: false,
         };
         assert_eq!(
             cause.to_string(),

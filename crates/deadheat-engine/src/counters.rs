@@ -62,6 +62,18 @@ mod hardware {
             Ok(Self { counters })
         }
 
+        /// Opens all counters for a child that waits to execute its program.
+        pub(crate) fn open_for(child: i32) -> io::Result<Self> {
+            let open = |event: Hardware| {
+                let mut builder = Builder::new(event);
+                follow(&mut builder).observe_pid(child).build()
+            };
+            let counters = Self::EVENTS.into_iter().map(open);
+            Ok(Self {
+                counters: counters.collect::<io::Result<_>>()?,
+            })
+        }
+
         /// Events of the command that was launched meanwhile and has ended.
         pub(crate) fn finish(mut self) -> [u64; COUNTER_COUNT] {
             let mut events = [0; COUNTER_COUNT];
@@ -96,13 +108,16 @@ mod hardware {
     /// A counter that counts nothing of this process and everything of the
     /// programs it will launch.
     pub(super) fn follow_commands(event: impl Event) -> io::Result<Counter> {
-        Builder::new(event)
-            .observe_self()
+        follow(Builder::new(event).observe_self()).build()
+    }
+
+    /// Counts from the next program that is executed on, in user mode, with its children.
+    fn follow<'a, 'b>(builder: &'a mut Builder<'b>) -> &'a mut Builder<'b> {
+        builder
             .inherit(true)
             .enable_on_exec(true)
             .exclude_kernel(true)
             .exclude_hv(true)
-            .build()
     }
 }
 
@@ -122,6 +137,10 @@ mod hardware {
 
         pub fn open() -> io::Result<Self> {
             Err(io::Error::from_raw_os_error(libc::ENOSYS))
+        }
+
+        pub(crate) fn open_for(_child: i32) -> io::Result<Self> {
+            Self::open()
         }
 
         /// Never called: there is nothing to call it on.

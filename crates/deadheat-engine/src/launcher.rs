@@ -14,11 +14,14 @@
 #![allow(unsafe_code)]
 
 mod child;
+mod gate;
 pub(crate) mod image;
 mod serve;
+mod side_by_side;
 mod trace;
 pub(crate) mod wire;
 
+pub use gate::can_set_slices;
 pub use image::ImageError;
 
 use std::os::fd::{AsFd, OwnedFd, RawFd};
@@ -43,7 +46,7 @@ use image::{EnvironmentImage, Image};
 use serve::Server;
 use trace::sighting_in;
 use wire::{
-    Head, Launch, MAX_LAUNCHES, MAX_REQUEST_BYTES, MEASURED_BYTES, Manner, Measured,
+    Head, Launch, MAX_LAUNCHES, MAX_REQUEST_BYTES, MEASURED_BYTES, Manner, Measured, Sharing,
     encode_request, encode_variant, read_all, read_exact, write_all,
 };
 
@@ -213,7 +216,19 @@ impl Launcher {
         launches: &[Launch],
         interrupts: &Interrupts,
     ) -> Result<&[Measured], LauncherError> {
-        self.request(Head::Run(launches.len()), launches, interrupts)
+        self.request(Head::Run(launches.len()), None, launches, interrupts)
+    }
+
+    /// Like [`Self::run`], but the launches of each group of this size run side by side on one
+    /// core. Groups run one after the other.
+    pub(crate) fn run_side_by_side(
+        &mut self,
+        (sharing, group): (Sharing, usize),
+        launches: &[Launch],
+        interrupts: &Interrupts,
+    ) -> Result<&[Measured], LauncherError> {
+        let head = Head::SideBySide(launches.len(), group);
+        self.request(head, Some(sharing), launches, interrupts)
     }
 
     /// Like [`Self::run`], and traces each launch, so that its times mean nothing. Returns the file
@@ -224,7 +239,7 @@ impl Launcher {
         interrupts: &Interrupts,
     ) -> Result<(Vec<Measured>, Vec<Option<Sighting>>), LauncherError> {
         let head = Head::Trace(launches.len());
-        let measured = self.request(head, launches, interrupts)?.to_vec();
+        let measured = self.request(head, None, launches, interrupts)?.to_vec();
         let text = read_all(self.sightings.as_fd()).ok_or(LauncherError::Gone)?;
         let mut records = &text[..];
         let mut next = || {
@@ -240,11 +255,12 @@ impl Launcher {
     fn request(
         &mut self,
         head: Head,
+        sharing: Option<Sharing>,
         launches: &[Launch],
         interrupts: &Interrupts,
     ) -> Result<&[Measured], LauncherError> {
         let mut buffer = [0; MAX_REQUEST_BYTES];
-        let length = encode_request(head, launches, &mut buffer);
+        let length = encode_request(head, sharing, launches, &mut buffer);
         self.send(&buffer[..length])?;
         self.await_reply(interrupts)?;
         let bytes = &mut self.bytes[..launches.len() * MEASURED_BYTES];

@@ -47,9 +47,10 @@ pub use clock::{
 pub use command_failure::HarnessError;
 #[cfg(feature = "commands")]
 pub use contender::{
-    ArgumentError, CommandContenders, CommandOptions, HarnessContenders, HarnessOptions,
-    HarnessPilot, HarnessSide, RequestedRepetitions, ValueReader, inspect, may_be_pinned,
-    repetitions_of_a_launch, requested_repetitions,
+    ArgumentError, CommandContenders, CommandOptions, CommandTrial, HarnessContenders,
+    HarnessOptions, HarnessPilot, HarnessSide, HarnessTrial, InTurns, IterationUsage, LaunchUsage,
+    RequestedRepetitions, TrialOf, ValueReader, inspect, may_be_pinned, repetitions_of_a_launch,
+    requested_repetitions, tells_cpu_time, why_in_turns,
 };
 pub use contender::{FunctionContenders, FunctionOptions, LocalContenders, Piloted};
 #[cfg(feature = "simulated")]
@@ -67,6 +68,8 @@ pub use function::{
 };
 pub use function_failure::{FunctionError, FunctionFailure};
 pub use interrupt::Interrupts;
+#[cfg(feature = "commands")]
+pub use launcher::can_set_slices;
 #[cfg(feature = "commands")]
 pub use machine::boot;
 pub use machine::{environment, machine};

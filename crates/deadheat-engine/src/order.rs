@@ -93,8 +93,11 @@ impl<'a> Schedule<'a> {
             padding: padding(&mut paddings),
         };
         let order = self.order(benchmark, replicate, index);
-        let always = self.plan.benchmarks[benchmark].launches_commands();
-        let primed = order.len() > 1 && (always || previous != Some(order[0]));
+        let of = &self.plan.benchmarks[benchmark];
+        let always = of.launches_commands();
+        // What runs side by side follows the same contenders whatever the order.
+        let can_be_primed = order.len() > 1 && of.side_by_side.is_none();
+        let primed = can_be_primed && (always || previous != Some(order[0]));
         let prime = primed.then(|| slot(order[0]));
         let slots = order.into_iter().map(slot).collect();
         Block {

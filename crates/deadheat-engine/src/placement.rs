@@ -14,7 +14,7 @@ pub(crate) use helper::{Helper, Links};
 use std::path::{Path, PathBuf};
 
 #[cfg(feature = "commands")]
-use deadheat_model::{Benchmark, Block, ContenderId, NeutralLinks, Workload};
+use deadheat_model::{Benchmark, Block, ContenderId, NeutralLinks, RerunKind, Workload};
 use deadheat_model::{Placed, Placing, Plan, RefusedLink};
 
 use crate::error::EngineError;
@@ -321,7 +321,9 @@ impl Placements {
                     let named = program_of(benchmark, contender)?;
                     let had =
                         |links: &NeutralLinks| links.executable == named && links.made_by.is_ok();
-                    if benchmark.own_link.is_some()
+                    if benchmark
+                        .rerun
+                        .is_some_and(|one| one.kind == RerunKind::OwnLink)
                         || before.is_some_and(|before| !before.iter().any(had))
                     {
                         return None;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use deadheat_model::{
     BenchmarkFailure, Block, BlockRecord, Decision, EndReason, Metric, Observed, Placed, Plan,
-    RecordSink, Run, RunEnd, Slot, Standing, StoppingRule,
+    RecordSink, RerunKind, Run, RunEnd, Slot, Standing, StoppingRule,
 };
 
 use crate::clock::Clock;
@@ -77,12 +77,12 @@ impl StopRequest for NeverStop {
 pub struct Progress<'a> {
     /// The benchmark's name.
     pub benchmark: &'a str,
-    /// Its place among all, or that of the benchmark it stands beside.
+    /// Its place among all, or that of the benchmark that it reruns.
     pub index: usize,
-    /// The number of benchmarks, without those that stand beside another.
+    /// The number of benchmarks without reruns.
     pub benchmarks: usize,
-    /// True if it is a benchmark once more, as the user linked it.
-    pub own_link: bool,
+    /// The kind of rerun, if it is one.
+    pub rerun: Option<RerunKind>,
     /// Blocks completed in this benchmark.
     pub blocks: u64,
     /// Blocks it takes at most.
@@ -179,10 +179,11 @@ impl Session<'_> {
         let mut reason = EndReason::Finished;
         let end_ns = self.budget.map(|budget| self.after(budget));
         for benchmark in in_order(&plan) {
-            let beside = plan.benchmarks[benchmark].own_link;
-            // A benchmark that failed needs nothing beside it.
+            let rerun = plan.benchmarks[benchmark].rerun;
+            // A benchmark that failed needs no rerun.
             let failed = run.failures.iter().any(|failure| {
-                failure.benchmark == benchmark || beside.is_some_and(|o| o.of == failure.benchmark)
+                failure.benchmark == benchmark
+                    || rerun.is_some_and(|rerun| rerun.of == failure.benchmark)
             });
             let samples = &run.benchmarks[benchmark];
             let is_over = !samples.blocks().is_empty()
@@ -190,7 +191,7 @@ impl Session<'_> {
             if failed || is_over || !plan.races(&plan.benchmarks[benchmark]) {
                 continue;
             }
-            let share = end_ns.map(|end| self.share(end, alike_to_come(&plan, benchmark)));
+            let share = end_ns.map(|end| self.share(end, shares_to_come(&plan, benchmark)));
             let own = plan.budget(benchmark).map(|budget| self.after(budget));
             // Whichever comes first.
             let deadline = share.into_iter().chain(own).min();
@@ -199,11 +200,11 @@ impl Session<'_> {
             // Also after a failure: what half of a setup did must be undone.
             let closed = self.contenders.close(benchmark);
             match raced.and_then(|raced| closed.map(|()| raced)) {
-                // What only stands beside may be cut: no verdict waits for it.
-                Ok(EndReason::Budget) if beside.is_none() => reason = EndReason::Budget,
+                // A rerun may be cut: no verdict waits for it.
+                Ok(EndReason::Budget) if rerun.is_none() => reason = EndReason::Budget,
                 Ok(_) => {}
                 Err(error)
-                    if (self.outlive_failures || beside.is_some()) && error.is_of_a_contender() =>
+                    if (self.outlive_failures || rerun.is_some()) && error.is_of_a_contender() =>
                 {
                     let failure = BenchmarkFailure {
                         benchmark,
@@ -335,8 +336,8 @@ impl Session<'_> {
             .max(1);
         let now = run.elapsed_ns;
         let block_ns = (now - started_ns.min(now)) / done;
-        let at_most = |benchmark: usize| match plan.benchmarks[benchmark].own_link {
-            Some(own_link) => u64::from(own_link.replicates) * per_replicate,
+        let at_most = |benchmark: usize| match plan.benchmarks[benchmark].rerun {
+            Some(rerun) => u64::from(rerun.replicates) * per_replicate,
             // Taken up again, a run goes on beyond its plan.
             None if self.max_replicates > plan.max_replicates() => {
                 u64::from(self.max_replicates) * per_replicate
@@ -353,22 +354,18 @@ impl Session<'_> {
         let mut left_at_most_ns = blocks_left.saturating_mul(block_ns);
         if let Some(deadline) = deadline {
             // Every benchmark to come has at most as much as this one; what
-            // stands beside them has what they leave.
+            // reruns them has what they leave.
             let share = deadline.saturating_sub(now);
-            let alike = alike_to_come(plan, benchmark) as u64;
+            let alike = shares_to_come(plan, benchmark) as u64;
             left_at_most_ns = left_at_most_ns.min(share.saturating_mul(alike));
         }
         let standing = self.rule.standing(benchmark, samples);
-        let beside = plan.benchmarks[benchmark].own_link;
+        let rerun = plan.benchmarks[benchmark].rerun;
         self.watcher.block_done(&Progress {
             benchmark: &plan.benchmarks[benchmark].name,
-            index: beside.map_or(benchmark, |own_link| own_link.of),
-            benchmarks: plan
-                .benchmarks
-                .iter()
-                .filter(|b| b.own_link.is_none())
-                .count(),
-            own_link: beside.is_some(),
+            index: rerun.map_or(benchmark, |rerun| rerun.of),
+            benchmarks: plan.benchmarks.iter().filter(|b| b.rerun.is_none()).count(),
+            rerun: rerun.map(|rerun| rerun.kind),
             blocks,
             blocks_at_most,
             elapsed_ns: now,
@@ -378,19 +375,33 @@ impl Session<'_> {
     }
 }
 
-/// The benchmarks as they are raced: what stands beside others comes last, so
-/// that it costs them nothing of a budget.
+/// The benchmarks in the order of their races. Turns come before the same side by side, so that
+/// they are there also where that is interrupted. Own links come last, so that they cost the others
+/// nothing of a budget.
 fn in_order(plan: &Plan) -> impl Iterator<Item = usize> + '_ {
-    let of_kind = |beside: bool| {
-        let places = 0..plan.benchmarks.len();
-        places.filter(move |place| plan.benchmarks[*place].own_link.is_some() == beside)
-    };
-    of_kind(false).chain(of_kind(true))
+    let places = 0..plan.benchmarks.len();
+    let kind = |place: &usize| plan.benchmarks[*place].rerun.map(|rerun| rerun.kind);
+    let itself = places.clone().filter(move |place| kind(place).is_none());
+    let with_turns = itself.flat_map(|place| {
+        let turns = plan.rerun(place, RerunKind::Turns);
+        turns.into_iter().chain([place])
+    });
+    let own_links = places.filter(move |place| kind(place) == Some(RerunKind::OwnLink));
+    with_turns.chain(own_links)
 }
 
-/// The number of benchmarks of its kind still to come, itself included.
-fn alike_to_come(plan: &Plan, benchmark: usize) -> usize {
-    let kind = plan.benchmarks[benchmark].own_link.is_some();
+/// Turns get this part of what the same side by side may take.
+const TURNS_PART: usize = 3;
+
+/// The number of equal shares that the rest of a budget has when a benchmark begins, which gets one
+/// of them.
+fn shares_to_come(plan: &Plan, benchmark: usize) -> usize {
+    let kind = plan.benchmarks[benchmark].rerun.map(|rerun| rerun.kind);
+    if let (Some(RerunKind::Turns), Some(rerun)) = (kind, plan.benchmarks[benchmark].rerun) {
+        return TURNS_PART * shares_to_come(plan, rerun.of);
+    }
     let to_come = plan.benchmarks[benchmark..].iter();
-    to_come.filter(|b| b.own_link.is_some() == kind).count()
+    to_come
+        .filter(|other| other.rerun.map(|rerun| rerun.kind) == kind)
+        .count()
 }

@@ -3,16 +3,20 @@
 //! when deadheat dies.
 #![allow(unsafe_code)]
 
+#[cfg(feature = "commands")]
+mod gate;
 mod group;
 mod stderr_tail;
 
+#[cfg(feature = "commands")]
+use gate::start_together;
 pub(crate) use group::ProcessGroup;
 pub(crate) use stderr_tail::StderrTail;
 #[cfg(feature = "commands")]
 pub(crate) use stderr_tail::in_one_line;
 
 use std::io::{ErrorKind, PipeReader, PipeWriter, Read, Write};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -104,20 +108,63 @@ pub(crate) fn run_captured(
     patience: Option<Duration>,
     interrupts: &Interrupts,
 ) -> Result<Captured, Interrupted> {
-    run_watched(command, answer, cores, patience, interrupts, None)
+    let job = Job {
+        command,
+        answer,
+        watch: None,
+    };
+    run(job, cores, patience, interrupts)
 }
 
-/// Like [`run_captured`], and looks at the process while it runs.
-pub(crate) fn run_watched(
-    mut command: Command,
-    answer: Answer,
+/// A process to run.
+pub(crate) struct Job<'w> {
+    pub(crate) command: Command,
+    pub(crate) answer: Answer,
+    /// Looks at the process while it runs.
+    pub(crate) watch: Option<&'w mut Watch>,
+}
+
+/// Runs one job like [`run_captured`].
+fn run(
+    job: Job<'_>,
     cores: Option<&CpuSet>,
     patience: Option<Duration>,
     interrupts: &Interrupts,
-    mut watch: Option<&mut Watch>,
 ) -> Result<Captured, Interrupted> {
+    let (mut command, mut running) = prepare(job);
+    running.begin(start(&mut command, cores, interrupts));
+    listen(std::slice::from_mut(&mut running), patience, interrupts)?;
+    Ok(running.captured())
+}
+
+/// Runs these jobs at the same time, all of them from the same moment on, where deadheat has
+/// settled. Returns `None` for those that were killed because another one failed.
+#[cfg(feature = "commands")]
+pub(crate) fn run_together(
+    mut jobs: Vec<Job<'_>>,
+    patience: Option<Duration>,
+    interrupts: &Interrupts,
+) -> Result<Vec<Option<Captured>>, Interrupted> {
+    if jobs.len() == 1 {
+        let captured = run(jobs.remove(0), None, patience, interrupts)?;
+        return Ok(vec![Some(captured)]);
+    }
+    let (mut commands, mut all): (Vec<_>, Vec<_>) = jobs.into_iter().map(prepare).unzip();
+    commands.iter_mut().for_each(end_with_deadheat);
+    start_together(&mut commands, interrupts.original_mask(), |started| {
+        for (one, process) in all.iter_mut().zip(started) {
+            one.begin(process);
+        }
+        listen(&mut all, patience, interrupts)?;
+        let captured = |one: Running<'_>| one.ended.is_some().then(|| one.captured());
+        Ok(all.into_iter().map(captured).collect())
+    })
+}
+
+/// The command of a job, connected to pipes, and the other ends of these.
+fn prepare(job: Job<'_>) -> (Command, Running<'_>) {
     type Streams = (Option<PipeReader>, Option<PipeWriter>, bool, Option<Stdio>);
-    let (answers, there, shown, file): Streams = match answer {
+    let (answers, there, shown, file): Streams = match job.answer {
         Answer::Printed => (None, None, false, None),
         #[cfg(feature = "commands")]
         Answer::Filed(file) => (None, None, false, Some(file)),
@@ -133,41 +180,54 @@ pub(crate) fn run_watched(
             .try_clone_to_owned()
             .map_or_else(|_| Stdio::null(), Stdio::from),
     };
+    let mut command = job.command;
     command
         .stdout(file.unwrap_or(printed))
         .stderr(Stdio::piped());
-    let mut process = match start(&mut command, cores, interrupts) {
-        Ok(process) => process,
-        Err(error) => {
-            return Ok(Captured {
-                output: Vec::new(),
-                stderr_tail: String::new(),
-                ending: Some(Ending::NotStarted(error.to_string())),
-            });
-        }
-    };
-    // What only the process holds ends with it.
-    drop(there);
-    if let Some(watch) = &mut watch {
-        watch.begin(process.pid());
+    if let Some(there) = &there {
+        inherit(&mut command, there.as_raw_fd());
     }
-    let printed = process.child.stdout.take().map(OwnedFd::from);
-    let mut running = Running {
-        answers: answers.or(printed.map(PipeReader::from)),
-        process,
-        watch,
+    let running = Running {
+        process: None,
+        ended: None,
+        since: Instant::now(),
+        watch: job.watch,
+        answers,
+        there,
         shown,
         output: Vec::new(),
         errors: Vec::new(),
     };
-    let ending = running.listen(patience, interrupts)?;
-    let stderr_tail = String::from_utf8_lossy(&running.errors);
-    let lines = stderr_tail.trim().lines().map(str::trim);
-    Ok(Captured {
-        output: std::mem::take(&mut running.output),
-        stderr_tail: lines.collect::<Vec<_>>().join(" | "),
-        ending,
-    })
+    (command, running)
+}
+
+/// Has a process killed with deadheat, which may be killed by what nobody can catch: an executable
+/// that hung went on for ever after.
+fn end_with_deadheat(command: &mut Command) {
+    let deadheat = std::process::id();
+    // SAFETY: between fork and exec only system calls on integers are made.
+    #[cfg(target_os = "linux")]
+    unsafe {
+        command.pre_exec(move || {
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+            if libc::getppid() as u32 == deadheat {
+                return Ok(());
+            }
+            // It was gone before the signal was asked for.
+            Err(ErrorKind::BrokenPipe.into())
+        });
+    }
+}
+
+/// Has a process inherit a descriptor, and no other process that is started meanwhile.
+fn inherit(command: &mut Command, descriptor: RawFd) {
+    // SAFETY: between fork and exec only system calls on integers are made.
+    unsafe {
+        command.pre_exec(move || match libc::fcntl(descriptor, libc::F_SETFD, 0) {
+            0 => Ok(()),
+            _ => Err(std::io::Error::last_os_error()),
+        });
+    }
 }
 
 /// Starts it where deadheat was before it settled.
@@ -181,21 +241,7 @@ fn start(
         let here = sched_getaffinity(this).ok()?;
         sched_setaffinity(this, cores).ok().map(|()| here)
     });
-    let deadheat = std::process::id();
-    // SAFETY: between fork and exec only system calls on integers are made.
-    #[cfg(target_os = "linux")]
-    unsafe {
-        command.pre_exec(move || {
-            // Killed with deadheat, which may be killed by what nobody can
-            // catch: an executable that hung went on for ever after.
-            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-            if libc::getppid() as u32 == deadheat {
-                return Ok(());
-            }
-            // It was gone before the signal was asked for.
-            Err(ErrorKind::BrokenPipe.into())
-        });
-    }
+    end_with_deadheat(command);
     let process = ProcessGroup::start(command, interrupts.original_mask());
     if let Some(here) = here {
         let _ = sched_setaffinity(this, &here);
@@ -205,110 +251,182 @@ fn start(
 
 /// A process whose output is read.
 struct Running<'w> {
-    process: ProcessGroup,
+    /// `None` until it is started.
+    process: Option<ProcessGroup>,
+    /// Set once it has ended: how, unless it ended well.
+    ended: Option<Option<Ending>>,
+    /// The last time that it answered.
+    since: Instant,
     watch: Option<&'w mut Watch>,
     /// Where the answer comes from, until that ends.
     answers: Option<PipeReader>,
+    /// The other end of that, until the process has inherited it.
+    there: Option<PipeWriter>,
     /// True if what it says on standard error is shown.
     shown: bool,
     output: Vec<u8>,
     errors: Vec<u8>,
 }
 
-impl Running<'_> {
-    /// Reads all it says; what went wrong, if anything did.
-    fn listen(
-        &mut self,
-        patience: Option<Duration>,
-        interrupts: &Interrupts,
-    ) -> Result<Option<Ending>, Interrupted> {
-        let mut since = Instant::now();
-        loop {
-            if interrupts.requested().is_some() {
-                return Err(Interrupted);
-            }
-            let left = patience.map(|patience| patience.saturating_sub(since.elapsed()));
+/// Reads all that these processes say, until all have ended or one has failed.
+fn listen(
+    all: &mut [Running<'_>],
+    patience: Option<Duration>,
+    interrupts: &Interrupts,
+) -> Result<(), Interrupted> {
+    loop {
+        if interrupts.requested().is_some() {
+            return Err(Interrupted);
+        }
+        let mut pause = None;
+        for one in all.iter_mut().filter(|one| one.ended.is_none()) {
+            let left = patience.map(|patience| patience.saturating_sub(one.since.elapsed()));
             if let (Some(patience), Some(Duration::ZERO)) = (patience, left) {
-                return Ok(Some(Ending::Silent(patience)));
+                one.ended = Some(Some(Ending::Silent(patience)));
             }
-            let look = self.watch.as_ref().map(|watch| watch.pause());
-            let pauses = [left, look, self.process.pause()];
-            let pause = pauses.into_iter().flatten().min();
-            let before = self.output.len();
-            let has_spoken = self.read(pause, interrupts);
+            let look = one.watch.as_ref().map(|watch| watch.pause());
+            let asked = one.process.as_ref().and_then(ProcessGroup::pause);
+            pause = [pause, left, look, asked].into_iter().flatten().min();
+        }
+        let has_failed = |one: &Running<'_>| matches!(one.ended, Some(Some(_)));
+        if all.iter().any(has_failed) || all.iter().all(|one| one.ended.is_some()) {
+            return Ok(());
+        }
+        let ready = wait(all, pause, interrupts);
+        let living = all.iter_mut().zip(ready);
+        for (one, ready) in living.filter(|(one, _)| one.ended.is_none()) {
+            one.proceed(ready, interrupts);
+        }
+    }
+}
+
+/// Waits until one of these processes writes something or ends. Returns for each whether its answer
+/// and its standard error can be read.
+fn wait(all: &[Running<'_>], pause: Option<Duration>, interrupts: &Interrupts) -> Vec<[bool; 2]> {
+    let watch = |fd| PollFd::new(fd, PollFlags::POLLIN);
+    let mut fds = Vec::with_capacity(3 * all.len());
+    for one in all {
+        fds.extend(one.pipes().into_iter().flatten().map(watch));
+    }
+    let living = all.iter().filter(|one| one.ended.is_none());
+    let notices = living.filter_map(|one| one.process.as_ref()?.notice());
+    fds.extend(notices.map(watch));
+    // Interrupted or too early: the next round finds out.
+    let mask = Some(*interrupts.original_mask());
+    let _ = ppoll(&mut fds, pause.map(TimeSpec::from_duration), mask);
+    let mut ready = fds.iter().map(|fd| fd.any() == Some(true));
+    let ready = |one: &Running<'_>| {
+        let pipes = one.pipes();
+        pipes.map(|pipe| pipe.is_some() && ready.next() == Some(true))
+    };
+    all.iter().map(ready).collect()
+}
+
+impl Running<'_> {
+    /// Takes over the process, or why it could not be started.
+    fn begin(&mut self, process: std::io::Result<ProcessGroup>) {
+        // What only the process holds ends with it.
+        self.there = None;
+        self.since = Instant::now();
+        let mut process = match process {
+            Ok(process) => process,
+            Err(error) => {
+                self.ended = Some(Some(Ending::NotStarted(error.to_string())));
+                return;
+            }
+        };
+        if let Some(watch) = &mut self.watch {
+            watch.begin(process.pid());
+        }
+        let printed = process.child.stdout.take().map(OwnedFd::from);
+        self.answers = self.answers.take().or(printed.map(PipeReader::from));
+        self.process = Some(process);
+    }
+
+    /// The pipes of its answer and of its standard error, as long as there may be more in them.
+    fn pipes(&self) -> [Option<BorrowedFd<'_>>; 2] {
+        let Some(process) = self.process.as_ref().filter(|_| self.ended.is_none()) else {
+            return [None, None];
+        };
+        [
+            self.answers.as_ref().map(|pipe| pipe.as_fd()),
+            process.child.stderr.as_ref().map(|pipe| pipe.as_fd()),
+        ]
+    }
+
+    /// Reads what is ready, or else looks whether it has ended.
+    fn proceed(&mut self, ready: [bool; 2], interrupts: &Interrupts) {
+        let before = self.output.len();
+        let has_spoken = self.read(ready);
+        if let Some(watch) = &mut self.watch {
+            watch.look(has_spoken);
+        }
+        if has_spoken {
+            if self.output.len() > MOST_OUTPUT {
+                self.ended = Some(Some(Ending::Endless));
+            }
+            if self.output.len() > before {
+                self.since = Instant::now();
+            }
+        } else if let Some(process) = &self.process
+            && let Some(status) = process.ended()
+        {
             if let Some(watch) = &mut self.watch {
-                watch.look(has_spoken);
+                watch.end();
             }
-            if has_spoken {
-                if self.output.len() > MOST_OUTPUT {
-                    return Ok(Some(Ending::Endless));
+            // What it left running may hold its pipes open and go on.
+            process.kill();
+            let at_once = Some(Duration::ZERO);
+            while self.output.len() <= MOST_OUTPUT {
+                let ready = wait(std::slice::from_ref(self), at_once, interrupts)[0];
+                if !self.read(ready) {
+                    break;
                 }
-                if self.output.len() > before {
-                    since = Instant::now();
-                }
-            } else if let Some(status) = self.process.ended() {
-                if let Some(watch) = &mut self.watch {
-                    watch.end();
-                }
-                // What it left running may hold its pipes open and go on.
-                self.process.kill();
-                let at_once = Some(Duration::ZERO);
-                while self.output.len() <= MOST_OUTPUT && self.read(at_once, interrupts) {}
-                return Ok(match status {
-                    WaitStatus::Exited(_, 0) => None,
-                    WaitStatus::Exited(_, code) => Some(Ending::Exited(code)),
-                    WaitStatus::Signaled(_, signal, _) => Some(Ending::Signalled(signal as i32)),
-                    other => Some(Ending::Odd(format!("{other:?}"))),
-                });
             }
+            self.ended = Some(match status {
+                WaitStatus::Exited(_, 0) => None,
+                WaitStatus::Exited(_, code) => Some(Ending::Exited(code)),
+                WaitStatus::Signaled(_, signal, _) => Some(Ending::Signalled(signal as i32)),
+                other => Some(Ending::Odd(format!("{other:?}"))),
+            });
         }
     }
 
-    /// Reads what comes within this time, before the process ends; whether
-    /// anything came.
-    fn read(&mut self, pause: Option<Duration>, interrupts: &Interrupts) -> bool {
-        let Self {
-            process,
-            answers,
-            shown,
-            output,
-            errors,
-            watch: _,
-        } = self;
-        let mut fds = Vec::with_capacity(3);
-        let watch = |fd| PollFd::new(fd, PollFlags::POLLIN);
-        let pipes: [Option<BorrowedFd<'_>>; 2] = [
-            answers.as_ref().map(|pipe| pipe.as_fd()),
-            process.child.stderr.as_ref().map(|pipe| pipe.as_fd()),
-        ];
-        fds.extend(pipes.iter().flatten().map(|fd| watch(*fd)));
-        fds.extend(process.notice().map(watch));
-        // Interrupted or too early: the next round finds out.
-        let mask = Some(*interrupts.original_mask());
-        let _ = ppoll(&mut fds, pause.map(TimeSpec::from_duration), mask);
-        let mut ready = fds.iter().map(|fd| fd.any() == Some(true));
-        let [out, err] = pipes.map(|pipe| pipe.is_some() && ready.next() == Some(true));
+    /// Reads from the pipes that are ready. Returns true if anything came.
+    fn read(&mut self, [out, err]: [bool; 2]) -> bool {
         let mut any = false;
         if out {
-            any |= receive(&mut answers.as_mut(), output);
+            any |= receive(&mut self.answers.as_mut(), &mut self.output);
             if !any {
-                *answers = None;
+                self.answers = None;
             }
         }
-        if err {
-            let before = errors.len();
-            let more = receive(&mut process.child.stderr.as_mut(), errors);
+        if let (true, Some(process)) = (err, &mut self.process) {
+            let before = self.errors.len();
+            let more = receive(&mut process.child.stderr.as_mut(), &mut self.errors);
             if !more {
                 process.child.stderr = None;
             }
-            if *shown {
+            if self.shown {
                 // Who closed deadheat's standard error wants to see nothing.
-                let _ = std::io::stderr().write_all(&errors[before..]);
+                let _ = std::io::stderr().write_all(&self.errors[before..]);
             }
-            errors.drain(..errors.len().saturating_sub(MOST_ERRORS));
+            let older = self.errors.len().saturating_sub(MOST_ERRORS);
+            self.errors.drain(..older);
             any |= more;
         }
         any
+    }
+
+    /// The output of one that has ended. It is gone, with all it started, when this returns.
+    fn captured(self) -> Captured {
+        let stderr_tail = String::from_utf8_lossy(&self.errors);
+        let lines = stderr_tail.trim().lines().map(str::trim);
+        Captured {
+            stderr_tail: lines.collect::<Vec<_>>().join(" | "),
+            output: self.output,
+            ending: self.ended.flatten(),
+        }
     }
 }
 

@@ -24,10 +24,21 @@ pub(crate) const USAGE_METRICS: [Metric; 7] = [
     Metric::InvoluntarySwitches,
 ];
 
-/// Waits for a child. Returns its wait status and usage, or `None` when there
-/// is no such child (or, with `WNOHANG`, none that has ended).
+/// A child that was waited for.
 #[cfg(feature = "commands")]
-pub(crate) fn wait(pid: libc::pid_t, options: libc::c_int) -> Option<(libc::c_int, Usage)> {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Waited {
+    /// The status as `wait4` returns it.
+    pub(crate) status: libc::c_int,
+    pub(crate) usage: Usage,
+    /// True if it wrote to files on a disk, be it only to their pages in memory.
+    pub(crate) wrote_files: bool,
+}
+
+/// Waits for a child. Returns `None` when there is no such child (or, with
+/// `WNOHANG`, none that has ended).
+#[cfg(feature = "commands")]
+pub(crate) fn wait(pid: libc::pid_t, options: libc::c_int) -> Option<Waited> {
     let mut status = 0;
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
     let waited = loop {
@@ -45,6 +56,7 @@ pub(crate) fn wait(pid: libc::pid_t, options: libc::c_int) -> Option<(libc::c_in
     let usage = unsafe { usage.assume_init() };
     let nanoseconds =
         |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000;
+    let wrote_files = usage.ru_oublock > 0;
     let usage = [
         nanoseconds(usage.ru_utime),
         nanoseconds(usage.ru_stime),
@@ -55,7 +67,11 @@ pub(crate) fn wait(pid: libc::pid_t, options: libc::c_int) -> Option<(libc::c_in
         usage.ru_nvcsw as u64,
         usage.ru_nivcsw as u64,
     ];
-    Some((status, usage))
+    Some(Waited {
+        status,
+        usage,
+        wrote_files,
+    })
 }
 
 /// Empty pairs of readings of which the median is the overhead.
@@ -77,7 +93,7 @@ pub(crate) fn read_ns(clock: libc::clockid_t) -> u64 {
 /// The usage of the calling thread since it began.
 ///
 /// A reading makes two system calls, the CPU clock at about 0.2 µs and the
-/// account at about 0.15 µs; the core is known without one. Beside samples of
+/// account at about 0.15 µs; the core is known without one. Rerun samples of
 /// a millisecond that is nothing, but it is not free: the CPU clock is read
 /// next to the sample on either side, so that the rest is not counted as the
 /// sample's. What remains of it shows in [`ThreadUsage::cpu_overhead_ns`].
@@ -218,9 +234,9 @@ mod tests {
             reason = "waited for by the function under test"
         )]
         let child = std::process::Command::new("true").spawn().unwrap();
-        let (status, usage) = wait(child.id() as libc::pid_t, 0).unwrap();
-        assert_eq!(status, 0);
-        let [_, _, peak_rss_bytes, minor_faults, ..] = usage;
+        let waited = wait(child.id() as libc::pid_t, 0).unwrap();
+        assert_eq!((waited.status, waited.wrote_files), (0, false));
+        let [_, _, peak_rss_bytes, minor_faults, ..] = waited.usage;
         assert!(peak_rss_bytes > 100 * 1024 && minor_faults > 10);
     }
 

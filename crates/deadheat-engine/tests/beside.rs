@@ -10,8 +10,8 @@ use deadheat_engine::{
     SimulatedClock, Watcher,
 };
 use deadheat_model::{
-    Benchmark, Block, BlockRecord, Decision, EndReason, Flags, Metric, OwnLink, Placed, Plan, Run,
-    Sample, Samples, Slot, Standing, StoppingRule, Unrecorded, Workload,
+    Benchmark, Block, BlockRecord, Decision, EndReason, Flags, Metric, Placed, Plan, Rerun,
+    RerunKind, Run, Sample, Samples, Slot, Standing, StoppingRule, Unrecorded, Workload,
 };
 use deadheat_testing::runs::contenders;
 
@@ -78,7 +78,7 @@ struct ByReplicates(Plan);
 
 impl StoppingRule for ByReplicates {
     fn decide(&mut self, benchmark: usize, samples: &Samples) -> Decision {
-        let own_link = self.0.benchmarks[benchmark].own_link;
+        let own_link = self.0.benchmarks[benchmark].rerun;
         let complete = samples.blocks().len() as u32;
         match own_link.is_some_and(|own_link| complete >= own_link.replicates) {
             true => Decision::Stop,
@@ -105,7 +105,7 @@ impl Watcher for Told {
         self.0.push((
             progress.index,
             progress.benchmarks,
-            progress.own_link,
+            progress.rerun.is_some(),
             progress.blocks_at_most,
             progress.left_at_most_ns / 1_000_000_000,
         ));
@@ -118,10 +118,11 @@ fn run() -> Run {
     let benchmark = |name: &str, own_link| Benchmark {
         name: name.to_owned(),
         contenders: contenders(["a", "b"], &Workload::Recording),
-        own_link,
+        rerun: own_link,
         ..Benchmark::default()
     };
-    let beside = OwnLink {
+    let beside = Rerun {
+        kind: RerunKind::OwnLink,
         of: 2,
         replicates: 4,
     };

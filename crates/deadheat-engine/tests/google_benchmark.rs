@@ -13,7 +13,7 @@ use deadheat_engine::{
 };
 use deadheat_model::{
     Benchmark, BlockRecord, Contender, ContenderId, Design, Harness, Metric, Pinning, Placed,
-    Placing, Plan, Program, RepetitionLength, Workload,
+    Placing, Plan, Program, RepetitionLength, SideBySide, Workload,
 };
 use deadheat_testing::kill;
 use deadheat_testing::runs::{design, one_look};
@@ -152,9 +152,21 @@ fn raced(
     helper: Option<LinkProgram>,
     replicates: u32,
 ) -> Result<(Plan, Vec<BlockRecord>, Vec<Placed>), EngineError> {
-    let mut contenders = track.contenders(LONG);
+    raced_as(track, programs, helper, (replicates, LONG, None))
+}
+
+/// The same, in turns or side by side. The file `raced` says that the pilot is over.
+fn raced_as(
+    track: &Track,
+    programs: &[Program; 2],
+    helper: Option<LinkProgram>,
+    (replicates, timeout, how): (u32, Duration, Option<SideBySide>),
+) -> Result<(Plan, Vec<BlockRecord>, Vec<Placed>), EngineError> {
+    let mut contenders = track.contenders(timeout);
     let piloted = contenders.pilot(0, "a/8", &sides(programs))?;
-    let plan = plan(piloted);
+    fs::write(track.path("raced"), "").unwrap();
+    let mut plan = plan(piloted);
+    plan.benchmarks[0].side_by_side = how;
     let placements = Placements::find(helper, &plan, None, &track.interrupts)?;
     contenders.enter(&plan, placements)?;
     let schedule = Schedule::new(&plan);
@@ -464,4 +476,102 @@ fi"#;
     );
     let neutral = |placing: &Placing| matches!(placing, Placing::Neutral(_));
     assert!(placed[0].contenders.iter().all(neutral));
+}
+
+const SIDE_BY_SIDE: Option<SideBySide> = Some(SideBySide { slice: None });
+
+#[test]
+fn side_by_side_both_sides_run_at_the_same_time() {
+    let track = Track::new();
+    // Whoever opens a pipe waits for somebody who opens the other end.
+    let script = format!(
+        r#"{HEAD}
+[ -e $folder/raced ] && case $0 in */old) echo > $folder/meet;; *) read line < $folder/meet;; esac
+case $0 in */old) real=1000;; *) real=2000;; esac; report > $out"#
+    );
+    let programs = ["old", "new"].map(|name| track.executable(name, &script));
+    let meet = Command::new("mkfifo").arg(track.path("meet")).status();
+    assert!(meet.unwrap().success());
+    let how = (3, LONG, SIDE_BY_SIDE);
+    let (plan, records, _) = raced_as(&track, &programs, None, how).unwrap();
+    assert_eq!(records.len() as u32, 3 * plan.blocks_per_replicate(0));
+    for record in &records {
+        for (slot, sample) in record.samples.iter().enumerate() {
+            let wall_ns = record.values[2 * slot] / sample.iterations as f64;
+            assert_eq!(wall_ns as u32 / 1000, 1 + u32::from(sample.contender.0));
+        }
+    }
+    // The pilot launches either side twice, and nothing primes a block.
+    assert_eq!(track.launches().len(), 4 + 3 * 4);
+}
+
+#[test]
+fn side_by_side_both_sides_start_from_their_links() {
+    let track = Track::new();
+    let helper = LinkProgram {
+        matching: false,
+        ..helper(&track, "cp $exe $folder/$seed")
+    };
+    let script = format!("{HEAD}\nreport > $out");
+    let programs = ["old", "new"].map(|name| track.executable(name, &script));
+    let how = (1, LONG, SIDE_BY_SIDE);
+    let (_, _, placed) = raced_as(&track, &programs, Some(helper), how).unwrap();
+    let launches = track.launches();
+    for placing in &placed[0].contenders {
+        let Placing::Neutral(link) = placing else {
+            panic!("{placing:?}")
+        };
+        let seed = format!("/{} ", link.seed);
+        let of_it = launches.iter().filter(|l| l.contains(&seed)).count();
+        assert_eq!(of_it, 3, "tried once, then raced twice");
+    }
+}
+
+#[test]
+fn a_side_that_fails_only_next_to_the_other_is_named_and_the_other_killed() {
+    let track = Track::new();
+    let script = format!(
+        r#"{HEAD}
+if [ -e $folder/raced ]; then
+  mkdir $folder/lock 2> $folder/null || {{ echo is locked >&2; exit 3; }}
+  sleep 1000 & echo $! > $folder/child; wait
+fi
+report > $out"#
+    );
+    let programs = ["old", "new"].map(|name| track.executable(name, &script));
+    let how = (1, LONG, SIDE_BY_SIDE);
+    let (what, text) = problem(raced_as(&track, &programs, None, how).unwrap_err());
+    assert!(matches!(what, HarnessError::Process { .. }), "{text}");
+    for told in ["exit code 3", "is locked", "at the same time"] {
+        assert!(text.contains(told), "{text}");
+    }
+    let child = fs::read_to_string(track.path("child")).unwrap_or_default();
+    assert!(child.is_empty() || !kill(&["-0", child.trim()]), "{child}");
+}
+
+#[test]
+fn side_by_side_each_launch_has_the_time_of_both() {
+    let track = Track::new();
+    let script = format!(
+        r#"{HEAD}
+[ -e $folder/raced ] && {{ echo $$ >> $folder/hung; exec sleep 1000; }}
+report > $out"#
+    );
+    let programs = ["old", "new"].map(|name| track.executable(name, &script));
+    let how = (1, Duration::from_secs(2), SIDE_BY_SIDE);
+    let (_, text) = problem(raced_as(&track, &programs, None, how).unwrap_err());
+    assert!(text.contains("did not end within 4s"), "{text}");
+    let hung = fs::read_to_string(track.path("hung")).unwrap();
+    assert_eq!(hung.lines().count(), 2);
+    assert!(!hung.lines().any(|pid| kill(&["-0", pid])), "{hung}");
+}
+
+#[test]
+fn a_side_that_is_not_there_is_named_when_both_should_start() {
+    let track = Track::new();
+    let script = format!("{HEAD}\n[ $n = 4 ] && rm $folder/new; report > $out");
+    let programs = ["old", "new"].map(|name| track.executable(name, &script));
+    let how = (1, LONG, SIDE_BY_SIDE);
+    let (_, text) = problem(raced_as(&track, &programs, None, how).unwrap_err());
+    assert!(text.contains("'NEW' cannot be started"), "{text}");
 }

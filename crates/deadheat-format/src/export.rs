@@ -33,7 +33,7 @@ use std::collections::{HashMap, HashSet};
 use std::io::Write;
 use std::path::Path;
 
-use deadheat_model::{Benchmark, Json, Metric, Run};
+use deadheat_model::{Benchmark, Json, Metric, RerunKind, Run, Samples};
 
 use crate::error::{FileProblem, FormatError, cannot_write};
 
@@ -52,12 +52,21 @@ fn ensure_wall_times(run: &Run, file: &Path) -> Result<(), FormatError> {
     Err(FileProblem::NoWallTimes.of(file))
 }
 
+/// Returns the samples to export. If the benchmark ran side by side, these are the samples in turns,
+/// because wall times on a shared core include the other process.
+fn samples_by_themselves(run: &Run, benchmark: usize) -> &Samples {
+    let in_turns = run.header.plan.rerun(benchmark, RerunKind::Turns);
+    let in_turns = in_turns.map(|turns| &run.benchmarks[turns]);
+    let raced = in_turns.filter(|samples| !samples.blocks().is_empty());
+    raced.unwrap_or(&run.benchmarks[benchmark])
+}
+
 /// The names of the benchmarks, for files that have no place for parameters:
 /// those are added where the name alone is not enough. What was raced once more
 /// as the user linked it is called after the benchmark it stands beside.
 fn benchmark_names(benchmarks: &[Benchmark]) -> Vec<String> {
     let mut uses = HashMap::new();
-    for benchmark in benchmarks.iter().filter(|one| one.own_link.is_none()) {
+    for benchmark in benchmarks.iter().filter(|one| one.rerun.is_none()) {
         *uses.entry(&benchmark.name).or_insert(0) += 1;
     }
     let named = |benchmark: &Benchmark| {
@@ -67,11 +76,11 @@ fn benchmark_names(benchmarks: &[Benchmark]) -> Vec<String> {
         }
         with_parameters(name, &benchmark.parameters)
     };
-    let all = benchmarks.iter().map(|benchmark| match benchmark.own_link {
+    let all = benchmarks.iter().map(|benchmark| match benchmark.rerun {
         None => named(benchmark),
-        Some(own_link) => {
-            let beside = benchmarks.get(own_link.of).unwrap_or(benchmark);
-            format!("{} (own link)", named(beside))
+        Some(beside) => {
+            let of = benchmarks.get(beside.of).unwrap_or(benchmark);
+            format!("{} ({})", named(of), beside.kind.label())
         }
     });
     distinct_names(all, " #")
@@ -123,7 +132,7 @@ fn distinct_names(names: impl Iterator<Item = String>, sign: &str) -> Vec<String
 
 #[cfg(test)]
 mod tests {
-    use deadheat_model::OwnLink;
+    use deadheat_model::Rerun;
 
     use super::*;
 
@@ -174,7 +183,11 @@ mod tests {
     #[test]
     fn an_own_link_is_called_after_the_benchmark_it_stands_beside() {
         let beside = |of, parameters| Benchmark {
-            own_link: Some(OwnLink { of, replicates: 6 }),
+            rerun: Some(Rerun {
+                kind: RerunKind::OwnLink,
+                of,
+                replicates: 6,
+            }),
             ..benchmark("sort", parameters)
         };
         let one = [benchmark("sort", &[("n", "1")]), beside(0, &[("n", "1")])];

@@ -150,11 +150,11 @@ fn a_header_whose_own_link_stands_beside_nothing_is_neither_written_nor_read() {
     let error = read_run_from(bad.as_bytes(), "run.jsonl").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "run.jsonl: benchmark 1 ('sum') cannot be the own link of benchmark 1: \
-         that one does not come before it; benchmarks are counted from 0"
+        "run.jsonl: benchmark 1 ('sum') cannot be a rerun of benchmark 1: \
+         a rerun comes after the benchmark that it reruns (numbers start at 0)"
     );
     let mut header = placed_header();
-    header.plan.benchmarks[2].own_link = header.plan.benchmarks[1].own_link;
+    header.plan.benchmarks[2].rerun = header.plan.benchmarks[1].rerun;
     let path = folder.path().join("other.jsonl");
     assert!(RunFileWriter::create(&path, &header).is_err());
     assert!(!path.exists());

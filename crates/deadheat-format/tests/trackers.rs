@@ -109,6 +109,8 @@ fn slower(benchmark: &str, candidate: &str) -> Comparison {
         matched: false,
         processes: Vec::new(),
         own_link: None,
+        turns_because: None,
+        side_by_side: None,
         control: None,
         hosts: None,
         spreads: None,

@@ -1,6 +1,6 @@
 //! The answer: one comparison per benchmark and candidate.
 
-use crate::benchmark::Throughput;
+use crate::benchmark::{Throughput, TurnsReason};
 use crate::calibration::CalibrationNote;
 use crate::estimate::{BlockDiagnostics, Control, Estimate, Interval, LogRatio, Scope, Verdict};
 use crate::figures::Figures;
@@ -112,6 +112,10 @@ pub struct Comparison {
     pub minimum_detectable_effect: Option<LogRatio>,
     /// The effect as the user's own link placed the code, beside that of neutral links.
     pub own_link: Option<Estimate>,
+    /// The reason why launches took turns, if trials were made to run them side by side.
+    pub turns_because: Option<TurnsReason>,
+    /// Set if the launches of a block ran side by side.
+    pub side_by_side: Option<RacedSideBySide>,
     /// The baseline against a second copy of itself in the same blocks.
     pub control: Option<Control>,
     /// The hosts of a run merged of several that each raced it; `None` for a run of one host.
@@ -155,6 +159,15 @@ pub struct WaitingShare {
     pub taken_out: bool,
     /// The estimate with it kept, where it was taken out.
     pub kept: Option<Estimate>,
+}
+
+/// What is known of a race side by side beyond its estimate.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RacedSideBySide {
+    /// The effect on the same metric in turns; `None` where it was not raced in turns, too.
+    pub in_turns: Option<Estimate>,
+    /// Share of its time that the longer of the two ran alone, after the other one had ended.
+    pub alone: f64,
 }
 
 impl Comparison {

@@ -26,9 +26,13 @@ pub struct Benchmark {
     pub without_warm_up: bool,
     /// The work that one iteration gets done, for rates beside the times.
     pub throughput: Option<Throughput>,
-    /// Set when this is another benchmark once more, as the user's own link placed it. It gets no
-    /// verdict of its own.
-    pub own_link: Option<OwnLink>,
+    /// Set if this is a rerun of another benchmark, for example in turns instead of side by side. It
+    /// gets no verdict of its own.
+    pub rerun: Option<Rerun>,
+    /// Set when the contenders of a block run side by side; `None` when they take turns.
+    pub side_by_side: Option<SideBySide>,
+    /// The reason why they take turns, if trials were made to run them side by side.
+    pub turns_because: Option<TurnsReason>,
     /// Metrics of this benchmark beside those of the run, in column order after them.
     pub counters: Vec<Metric>,
     /// The facts that a file of another tool told of it; `None` when deadheat measures.
@@ -88,13 +92,42 @@ pub struct Saved {
     pub summary: Option<String>,
 }
 
-/// A benchmark raced once more as the user linked it, beside neutral links.
+/// A rerun of another benchmark: in turns, or with the user's own link order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OwnLink {
-    /// Index of the benchmark in the plan that it stands beside.
+pub struct Rerun {
+    /// Index in the plan of the benchmark that is rerun.
     pub of: usize,
-    /// Replicates it takes, whatever they say.
+    /// Number of replicates, whatever their result.
     pub replicates: u32,
+    /// The difference between the two.
+    pub kind: RerunKind,
+}
+
+/// The way in which a rerun differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RerunKind {
+    /// As the user linked it, where the benchmark itself runs on neutral links.
+    OwnLink,
+    /// In turns, where the contenders of the benchmark itself run side by side.
+    Turns,
+}
+
+impl RerunKind {
+    /// The words for it behind the name of the benchmark.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::OwnLink => "own link",
+            Self::Turns => "in turns",
+        }
+    }
+}
+
+/// The contenders of a block are started at the same moment on one core, which the kernel
+/// alternates between them. Each is judged by its CPU time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SideBySide {
+    /// The time slice that the kernel is asked for; `None` for its own.
+    pub slice: Option<Duration>,
 }
 
 /// The work that one iteration of a benchmark gets done.
@@ -104,6 +137,30 @@ pub enum Throughput {
     Bytes(u64),
     /// So many items are worked through.
     Items(u64),
+}
+
+named! {
+    /// The reason why commands take turns.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub listed enum TurnsReason: name(self) {
+        /// A command fails if the others run at the same time.
+        Fails = "fails",
+        /// A command writes to files on a disk, which the others may write, too.
+        WritesFiles = "writes-files",
+        /// A command uses too little CPU time to share it in slices.
+        Short = "short",
+        /// A command sleeps or waits for I/O, or several of its threads or processes run at the same
+        /// time.
+        NotBusy = "not-busy",
+        /// The CPU times of the commands differ too much.
+        DifferentTimes = "different-times",
+        /// The peak memory of the commands differs too much.
+        DifferentMemory = "different-memory",
+        /// A command does not share the core evenly.
+        Uneven = "uneven",
+        /// A command uses much more CPU time when it shares the core.
+        SharingCosts = "sharing-costs",
+    }
 }
 
 impl Benchmark {

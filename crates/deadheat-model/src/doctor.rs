@@ -21,6 +21,8 @@ named! {
         Swap = "swap",
         /// Interrupts on the measuring core.
         Interrupts = "interrupts",
+        /// How the kernel shares a core between two tasks.
+        Sharing = "sharing",
         /// The governor that chooses the frequency.
         Governor = "governor",
         /// Frequencies above the nominal one.
@@ -112,6 +114,62 @@ pub enum Refused {
     Other(String),
 }
 
+named! {
+    /// The scheduler of ordinary tasks.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Scheduler: name(self) {
+        /// The completely fair scheduler, up to Linux 6.5.
+        Cfs = "cfs",
+        /// Earliest eligible virtual deadline first, from Linux 6.6 on.
+        Eevdf = "eevdf",
+        /// A scheduler loaded into the kernel as a BPF program.
+        SchedExt = "sched-ext",
+    }
+}
+
+named! {
+    /// Scheduling policies, which commands inherit from deadheat.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Policy: name(self) {
+        /// The default.
+        Other = "other",
+        /// Real-time tasks that run until they wait.
+        Fifo = "fifo",
+        /// Real-time tasks that take turns.
+        RoundRobin = "rr",
+        /// Ordinary tasks that never preempt others when they wake up.
+        Batch = "batch",
+        /// Tasks that run when nothing else does.
+        Idle = "idle",
+        /// Real-time tasks with a deadline.
+        Deadline = "deadline",
+    }
+}
+
+impl Policy {
+    /// True if such tasks run before all ordinary ones.
+    pub fn is_real_time(self) -> bool {
+        matches!(self, Self::Fifo | Self::RoundRobin | Self::Deadline)
+    }
+}
+
+named! {
+    /// Reasons why commands that run side by side on one core would be compared badly.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum SharingFlaw: name(self) {
+        /// deadheat has a real-time policy.
+        RealTime = "real-time",
+        /// Two loops that started together ran one after the other.
+        OneAfterTheOther = "one-after-the-other",
+        /// One of two equal loops uses more CPU time than the other in most pairs.
+        Biased = "biased",
+        /// The CPU time of two equal loops differs from pair to pair.
+        Scattered = "scattered",
+        /// deadheat has a nice value above 0, so other tasks get more of the core.
+        Nice = "nice",
+    }
+}
+
 /// Facts that the system tells, thing by thing.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Facts {
@@ -185,6 +243,27 @@ pub enum Facts {
         /// Another core that could take its interrupts.
         other_core: Option<u32>,
     },
+    /// How the kernel shares a core between two tasks.
+    Sharing {
+        /// The core that two loops shared; `None` if none could be chosen.
+        core: Option<u32>,
+        /// CPU time of each loop, in milliseconds.
+        loop_ms: f64,
+        /// The scheduler, judged by the version of the kernel.
+        scheduler: Option<Scheduler>,
+        /// True if a task may choose its time slice, as it may from Linux 6.12 on.
+        slices: bool,
+        /// True if the kernel shares a core between sessions before it shares it between tasks.
+        autogroup: Option<bool>,
+        /// The nice value of deadheat, which commands inherit.
+        nice: Option<i32>,
+        /// The scheduling policy of deadheat, which commands inherit.
+        policy: Option<Policy>,
+        /// Share of the time that real-time tasks may take before the kernel stops them.
+        real_time_share: Option<f64>,
+        /// What is wrong, the worst first.
+        flaws: Vec<SharingFlaw>,
+    },
     /// Random addresses.
     Aslr {
         /// The setting of the kernel: 0, 1 or 2.
@@ -253,6 +332,7 @@ impl Facts {
             Self::Load { .. } => Topic::Load,
             Self::Isolation { .. } => Topic::Isolation,
             Self::Interrupts { .. } => Topic::Interrupts,
+            Self::Sharing { .. } => Topic::Sharing,
             Self::Aslr { .. } => Topic::Aslr,
             Self::HugePages { .. } => Topic::HugePages,
             Self::Swap { .. } => Topic::Swap,
@@ -409,6 +489,8 @@ named! {
         NoHugePages = "no-huge-pages",
         /// It takes many processes, which a race has and a checkup has not.
         TakesProcesses = "takes-processes",
+        /// Other tasks had the core for so much of the time that too little got done.
+        TooBusy = "too-busy",
     }
 }
 
@@ -485,6 +567,20 @@ named! {
         ThrottleEvents = "throttle-events",
         /// Share of the time that the quota held the group back meanwhile.
         QuotaThrottled = "quota-throttled",
+        /// Pairs of equal loops that shared a core.
+        SharingPairs = "sharing-pairs",
+        /// CPU time of the first loop relative to the second, as a mean over the pairs.
+        SharingDifference = "sharing-difference",
+        /// The standard error of that mean.
+        SharingError = "sharing-error",
+        /// The standard deviation of the pairs.
+        SharingScatter = "sharing-scatter",
+        /// CPU time of the loop that ended first, as a share of what both had used by then.
+        SharingFirst = "sharing-first",
+        /// Switches between the loops per second of CPU time, while both ran.
+        SharingSwitches = "sharing-switches",
+        /// CPU time that a loop got in one go, on average.
+        SharingTurn = "sharing-turn",
     }
 }
 
@@ -513,18 +609,27 @@ impl EffectKind {
             | Self::ClockCost
             | Self::SystemClockCost
             | Self::LongestAway
+            | Self::SharingTurn
             | Self::SmallPageRead
             | Self::HugePageRead => EffectUnit::Nanoseconds,
-            Self::WorkSpread | Self::WorkDrift | Self::SiblingSlowdown | Self::OtherSlowdown => {
-                EffectUnit::Change
-            }
-            Self::Stolen | Self::Waiting | Self::TimeLost | Self::QuotaThrottled => {
-                EffectUnit::Share
-            }
-            Self::TakenAway | Self::Interrupts | Self::TimerInterrupts | Self::DeviceInterrupts => {
-                EffectUnit::PerSecond
-            }
-            Self::SwappedPages | Self::ThrottleEvents => EffectUnit::Count,
+            Self::WorkSpread
+            | Self::WorkDrift
+            | Self::SiblingSlowdown
+            | Self::OtherSlowdown
+            | Self::SharingDifference
+            | Self::SharingError
+            | Self::SharingScatter => EffectUnit::Change,
+            Self::Stolen
+            | Self::Waiting
+            | Self::TimeLost
+            | Self::QuotaThrottled
+            | Self::SharingFirst => EffectUnit::Share,
+            Self::TakenAway
+            | Self::Interrupts
+            | Self::TimerInterrupts
+            | Self::DeviceInterrupts
+            | Self::SharingSwitches => EffectUnit::PerSecond,
+            Self::SwappedPages | Self::ThrottleEvents | Self::SharingPairs => EffectUnit::Count,
         }
     }
 }

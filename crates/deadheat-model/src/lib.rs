@@ -75,11 +75,12 @@ mod workload;
 
 pub use analysis::{
     AcrossHosts, Analysis, Comparison, Confirmation, Ending, FailedBenchmark, HostKind, HostRow,
-    MetricComparison, Overall, Population, Processes, Side, Spreads, Standing, WaitingShare,
+    MetricComparison, Overall, Population, Processes, RacedSideBySide, Side, Spreads, Standing,
+    WaitingShare,
 };
 pub use benchmark::{
-    Benchmark, BenchmarkOverrides, Block, Contender, ContenderId, LevelOverride, OwnLink, Role,
-    Saved, Slot, Throughput,
+    Benchmark, BenchmarkOverrides, Block, Contender, ContenderId, LevelOverride, Rerun, RerunKind,
+    Role, Saved, SideBySide, Slot, Throughput, TurnsReason,
 };
 pub use calibration::{
     CalibratedKind, Calibration, CalibrationEnd, CalibrationNote, CalibrationRace, Detectable,
@@ -130,7 +131,7 @@ pub use run::{
 };
 pub use samples::{BlockRecord, BlockSpan, Flags, Sample, SampleError, SampleProblem, Samples};
 pub use seams::{Decision, RecordSink, SinkError, StoppingRule, Unrecorded, Until};
-pub use setting_values::{FailOn, Pinning, Placement, ShareRange, TimeLimit, Waiting};
+pub use setting_values::{Arrangement, FailOn, Pinning, Placement, ShareRange, TimeLimit, Waiting};
 pub use shard::{Conditions, Disturbance, Host, Limits, Merged, Shard, ShardBy, ShardNumber};
 pub use warning::{ClockCause, CutShortKept, Observation, Warning};
 pub use workload::{

@@ -184,6 +184,15 @@ impl Metric {
         )
     }
 
+    /// Returns true if a process uses it up by itself, so that it means something while another one
+    /// shares the core.
+    pub fn is_used_by_itself(&self) -> bool {
+        matches!(
+            self,
+            Metric::Cpu | Metric::User | Metric::System | Metric::Cycles | Metric::Instructions
+        )
+    }
+
     /// Which way it improves. A custom metric, of which only a name is known, counts as a cost.
     pub fn better(&self) -> Better {
         match self {

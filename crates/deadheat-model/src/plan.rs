@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::benchmark::{Benchmark, BenchmarkOverrides, LevelOverride};
+use crate::benchmark::{Benchmark, BenchmarkOverrides, LevelOverride, Rerun, RerunKind};
 use crate::metric::Metric;
 use crate::race_settings::{Design, Looks};
 use crate::setting_values::ShareRange;
@@ -58,13 +58,13 @@ pub enum PlanError {
         /// The problem, in words.
         problem: &'static str,
     },
-    /// A benchmark that should be another once more, as the user linked it, is not.
-    OwnLink {
+    /// A benchmark cannot be a rerun.
+    Rerun {
         /// The benchmark that says so.
         benchmark: String,
         /// Its place in the plan.
         index: usize,
-        /// The place of the one it claims to stand beside.
+        /// The place of the benchmark that it should rerun.
         of: usize,
         /// The problem, in words.
         problem: &'static str,
@@ -98,15 +98,15 @@ impl std::fmt::Display for PlanError {
                 f,
                 "benchmark '{benchmark}' cannot have a control: {problem}"
             ),
-            Self::OwnLink {
+            Self::Rerun {
                 benchmark,
                 index,
                 of,
                 problem,
             } => write!(
                 f,
-                "benchmark {index} ('{benchmark}') cannot be the own link of benchmark {of}: {problem}; \
-         benchmarks are counted from 0"
+                "benchmark {index} ('{benchmark}') cannot be a rerun of benchmark {of}: {problem} (numbers \
+                 start at 0)"
             ),
         }
     }
@@ -182,45 +182,51 @@ impl Plan {
             benchmark.validate_control()?;
         }
         self.validate_benchmark_overrides()?;
-        self.validate_own_links()
+        self.validate_reruns()
     }
 
-    /// Checks what stands beside other benchmarks.
-    fn validate_own_links(&self) -> Result<(), PlanError> {
+    /// Checks the benchmarks that are reruns.
+    fn validate_reruns(&self) -> Result<(), PlanError> {
         for (index, benchmark) in self.benchmarks.iter().enumerate() {
-            let Some(own_link) = benchmark.own_link else {
+            let Some(rerun) = benchmark.rerun else {
                 continue;
             };
-            let beside = self.benchmarks[..index].get(own_link.of);
-            let problem = match beside {
-                None => "that one does not come before it",
-                Some(beside) if beside.own_link.is_some() => "that one is an own link itself",
-                Some(beside)
-                    if beside.contenders.len() != benchmark.contenders.len()
-                        || beside.control != benchmark.control =>
+            let of = self.benchmarks[..index].get(rerun.of);
+            let problem = match of {
+                None => "a rerun comes after the benchmark that it reruns",
+                Some(of) if of.rerun.is_some() => "that benchmark is a rerun itself",
+                Some(of)
+                    if of.contenders.len() != benchmark.contenders.len()
+                        || of.control != benchmark.control =>
                 {
-                    "the two have not as many contenders"
+                    "the two have different numbers of contenders"
                 }
-                Some(_) if self.own_link_of(own_link.of) != Some(index) => {
-                    "another one stands beside it already"
+                Some(_) if self.rerun(rerun.of, rerun.kind) != Some(index) => {
+                    "that benchmark already has a rerun of this kind"
                 }
-                Some(_) if own_link.replicates == 0 => "it has no replicates",
+                Some(_) if rerun.replicates == 0 => "it has no replicates",
                 Some(_) => continue,
             };
-            return Err(PlanError::OwnLink {
+            return Err(PlanError::Rerun {
                 benchmark: benchmark.name.clone(),
                 index,
-                of: own_link.of,
+                of: rerun.of,
                 problem,
             });
         }
         Ok(())
     }
 
-    /// The benchmark that stands beside this one as the user linked it, if there is one.
+    /// The index of the rerun of a benchmark in this way, if there is one.
+    pub fn rerun(&self, of: usize, kind: RerunKind) -> Option<usize> {
+        let is_it = |rerun: Rerun| rerun.of == of && rerun.kind == kind;
+        let mut benchmarks = self.benchmarks.iter();
+        benchmarks.position(|other| other.rerun.is_some_and(is_it))
+    }
+
+    /// The index of the benchmark that is this one as the user linked it, if there is one.
     pub fn own_link_of(&self, benchmark: usize) -> Option<usize> {
-        let beside = |other: &Benchmark| other.own_link.is_some_and(|own| own.of == benchmark);
-        self.benchmarks.iter().position(beside)
+        self.rerun(benchmark, RerunKind::OwnLink)
     }
 }
 
@@ -348,7 +354,7 @@ fn alike(one: &Workload, other: &Workload) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::benchmark::{Contender, OwnLink, Saved};
+    use crate::benchmark::{Contender, Saved};
 
     fn plan(margin: f64, alpha: f64) -> Plan {
         let contender = |name: &str| Contender {
@@ -397,12 +403,18 @@ mod tests {
 
     #[test]
     fn an_own_link_stands_beside_an_earlier_benchmark_of_as_many_contenders() {
-        let own = |of, replicates| Some(OwnLink { of, replicates });
-        let with = |own_links: &[Option<OwnLink>]| {
+        let own = |of, replicates| {
+            Some(Rerun {
+                of,
+                replicates,
+                kind: RerunKind::OwnLink,
+            })
+        };
+        let with = |own_links: &[Option<Rerun>]| {
             let mut plan = plan(0.01, 0.05);
             for own_link in own_links {
                 let mut benchmark = plan.benchmarks[0].clone();
-                benchmark.own_link = *own_link;
+                benchmark.rerun = *own_link;
                 plan.benchmarks.push(benchmark);
             }
             plan
@@ -414,14 +426,11 @@ mod tests {
         let mut fewer = with(&[own(0, 6)]);
         fewer.benchmarks[1].contenders.pop();
         for (bad, problem) in [
-            (with(&[own(1, 6)]), "does not come before it"),
-            (with(&[own(7, 6)]), "does not come before it"),
-            (with(&[own(0, 6), own(1, 6)]), "is an own link itself"),
-            (fewer, "not as many contenders"),
-            (
-                with(&[own(0, 6), own(0, 6)]),
-                "another one stands beside it",
-            ),
+            (with(&[own(1, 6)]), "comes after the benchmark"),
+            (with(&[own(7, 6)]), "comes after the benchmark"),
+            (with(&[own(0, 6), own(1, 6)]), "is a rerun itself"),
+            (fewer, "different numbers of contenders"),
+            (with(&[own(0, 6), own(0, 6)]), "already has a rerun"),
             (with(&[own(0, 0)]), "no replicates"),
         ] {
             let error = bad.validate().unwrap_err().to_string();

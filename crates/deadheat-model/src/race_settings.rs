@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::metric::Metric;
 use crate::setting_values::{
-    FailOn, Pinning, Placement, SettingValue, ShareRange, TimeLimit, Waiting,
+    Arrangement, FailOn, Pinning, Placement, SettingValue, ShareRange, TimeLimit, Waiting,
 };
 use crate::shard::{Shard, ShardBy, ShardNumber};
 use crate::workload::Values;
@@ -417,6 +417,27 @@ settings! {
                 "neutral (code shuffled by `cargo deadheat`, anew per process) or own (as it was \
                  linked) [default: neutral where possible]",
                 "",
+            ),
+        ],
+    }
+    /// How the contenders of a block share the machine. The plan says what a pilot found.
+    arrangement: Arrangement {
+        name: "arrangement",
+        value: "HOW",
+        kind: ValueKind::Text("write \"auto\", \"turns\" or \"side-by-side\""),
+        in_file: Some(FileScope::File),
+        helps: &[
+            help(
+                &[Front::Run],
+                "How commands race: turns (one after the other), side-by-side (at the same time on \
+                 one core, judged by CPU time) or auto (side by side if trial launches show that it is fair)",
+                "auto",
+            ),
+            help(
+                &[Front::Bench],
+                "How launches of executables race: turns (one after the other), side-by-side (at the same time on \
+                 one core, judged by CPU time) or auto (side by side if trial launches show that it is fair)",
+                "auto",
             ),
         ],
     }

@@ -125,6 +125,18 @@ pub enum Placement {
     Own,
 }
 
+/// How the contenders of a block share the machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Arrangement {
+    /// Side by side where a pilot finds that this is possible, in turns otherwise.
+    #[default]
+    Auto,
+    /// One after the other.
+    Turns,
+    /// At the same time, on one core.
+    SideBySide,
+}
+
 /// The treatment of the time a contender waited for a core.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Waiting {
@@ -179,6 +191,12 @@ read_by! {
         "independent" => Ok(Placement::Independent),
         "own" => Ok(Placement::Own),
         other => Err(format!("'{other}' is none of neutral, independent, own")),
+    },
+    Arrangement: |text| match text {
+        "auto" => Ok(Arrangement::Auto),
+        "turns" => Ok(Arrangement::Turns),
+        "side-by-side" => Ok(Arrangement::SideBySide),
+        other => Err(format!("'{other}' is none of auto, turns, side-by-side")),
     },
     Waiting: |text| match text {
         "auto" => Ok(Waiting::Auto),

@@ -152,6 +152,11 @@ named! {
             /// Relative change on the own link less that on neutral links.
             apart: f64,
         } = "own-link-apart",
+        /// The same race in turns contradicts the one side by side by more than the margin.
+        TurnsApart {
+            /// Relative change in turns less that side by side.
+            apart: f64,
+        } = "turns-apart",
         /// A control of the run separated: a second copy of the baseline seems to differ from it.
         ControlSeparated {
             /// The benchmark it stood beside; where several separated, the one least likely to by

@@ -6,7 +6,6 @@ use crate::cost::{change_head, in_cost};
 use crate::document::{Kind, Table};
 use crate::glyphs::Glyphs;
 use crate::names;
-use crate::suite;
 use crate::units::{effect, interval, quantile, quantities, share};
 
 /// Quantities that stand beside each other, and the sign for nothing.
@@ -74,15 +73,15 @@ impl Figure {
 
 /// These figures of every contender of a benchmark, in one unit where that is readable.
 pub(crate) fn figure_cells(
-    group: &[Comparison],
+    sides: &[&Side],
+    metric: &Metric,
     figures: &[Figure],
     glyphs: Glyphs,
 ) -> Vec<Vec<String>> {
-    let sides = suite::sides(group);
     let values = sides
         .iter()
         .flat_map(|side| figures.iter().map(|figure| figure.of(side)));
-    let shown = cells(group[0].metric.unit(), &values.collect::<Vec<_>>(), glyphs);
+    let shown = cells(metric.unit(), &values.collect::<Vec<_>>(), glyphs);
     shown
         .chunks(figures.len())
         .map(<[String]>::to_vec)

@@ -201,6 +201,7 @@ fn title(topic: Topic) -> &'static str {
         Topic::Thermal => "heat",
         Topic::Swap => "swap",
         Topic::Interrupts => "interrupts",
+        Topic::Sharing => "core sharing",
         Topic::Governor => "frequency",
         Topic::Turbo => "turbo",
         Topic::Smt => "SMT",
@@ -276,6 +277,10 @@ fn meaning(finding: &Finding) -> Option<&'static str> {
         Facts::Isolation { .. } => "Races do without; on a core set apart they end sooner.",
         Facts::Interrupts { .. } => {
             "They hit both of a pair as often: short samples scatter more, verdicts hold."
+        }
+        Facts::Sharing { .. } => {
+            "Commands that race side by side share a core and are compared by their CPU time. \
+             Functions, and commands in turns, do not need fair sharing."
         }
         Facts::HugePages { .. } => {
             "Which process gets them is luck, drawn anew for every replicate: intervals widen, no \

@@ -10,8 +10,9 @@ use deadheat_model::{
     AcrossHosts, AddressSpace, Analysis, Better, BlockDiagnostics, CalibrationNote, Comparison,
     Confirmation, Control, Disturbance, EndReason, Ending, Estimate, FailedBenchmark, GateHit,
     HostKind, HostRow, Idle, IdleIgnore, Interval, Json, LeftOut, LeftOutReason, Limits, LogRatio,
-    MetricComparison, Object, ObservedImage, ObservedProcess, Overall, Population, ResultSide,
-    ResultSource, Side, Spreads, SuiteLevel, Throughput, Unproven, WaitingShare, Warning,
+    MetricComparison, Object, ObservedImage, ObservedProcess, Overall, Population, RacedSideBySide,
+    ResultSide, ResultSource, Side, Spreads, SuiteLevel, Throughput, TurnsReason, Unproven,
+    WaitingShare, Warning,
 };
 
 use crate::cells::Rates;
@@ -206,6 +207,14 @@ fn comparison(comparison: &Comparison, source: Source) -> Object {
         )
         .with("figures", figures)
         .with_some("own_link", comparison.own_link.as_ref().map(own_link))
+        .with_some(
+            "turns_because",
+            comparison.turns_because.map(TurnsReason::name),
+        )
+        .with_some(
+            "side_by_side",
+            comparison.side_by_side.as_ref().map(side_by_side),
+        )
         .with_some("control", comparison.control.as_ref().map(control))
         .with_some("hosts", comparison.hosts.as_ref().map(hosts))
         .with_some("spreads", comparison.spreads.as_ref().map(spreads))
@@ -348,6 +357,13 @@ fn own_link(own: &Estimate) -> Object {
     estimated(Object::new(), own)
         .with("replicates", own.replicates)
         .with("blocks", own.blocks)
+}
+
+/// What is known of a race side by side beyond its estimate.
+fn side_by_side(raced: &RacedSideBySide) -> Object {
+    Object::new()
+        .with("alone", raced.alone)
+        .with_some("in_turns", raced.in_turns.as_ref().map(own_link))
 }
 
 /// The baseline against a second copy of itself.

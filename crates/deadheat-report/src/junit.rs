@@ -13,7 +13,7 @@ use crate::glyphs::Glyphs;
 use crate::names::{labels, shorten, xml};
 use crate::sentences::{self, Called, Source};
 use crate::warnings::{self, WarningText};
-use crate::{gates, placement, suite};
+use crate::{gates, placement, side_by_side, suite};
 
 /// Columns a name may take.
 const NAME: usize = 200;
@@ -152,6 +152,7 @@ fn test(name: String, comparison: &Comparison, called: Called<'_>, source: Sourc
         }
     });
     let mut out = vec![sentence];
+    out.extend(side_by_side::sentence(comparison, GLYPHS));
     out.extend(sentences::placement(comparison, GLYPHS));
     out.extend(sentences::noise_floor(comparison, GLYPHS));
     out.extend(sentences::design(comparison, GLYPHS));

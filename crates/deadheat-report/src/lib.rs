@@ -74,6 +74,7 @@ mod processes;
 mod progress;
 mod run;
 pub mod sentences;
+mod side_by_side;
 mod suite;
 mod terminal;
 pub mod units;

@@ -32,7 +32,7 @@ use crate::sentences::{self, Called, Source};
 use crate::suite::left_out_rows;
 use crate::units::quantities;
 use crate::warnings::{self, WarningText};
-use crate::{hosts, placement, suite};
+use crate::{hosts, placement, side_by_side, suite};
 
 /// The amount of an answer that is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -95,9 +95,15 @@ impl<'a> Run<'a> {
     /// One row per contender, all in one unit where that is readable: what is typical and the
     /// least, in full median and mean as well.
     pub(crate) fn contenders(&self, group: &[Comparison]) -> Table<'a> {
-        let metric = &group[0].metric;
         let full = self.detail == Detail::Full;
-        let sides = suite::sides(group);
+        let in_turns = side_by_side::wall_time_in_turns(group);
+        let is_in_turns = in_turns.is_some();
+        let sides = in_turns.unwrap_or_else(|| suite::sides(group));
+        let metric = if is_in_turns {
+            &Metric::Wall
+        } else {
+            &group[0].metric
+        };
         let known = sides.iter().any(|side| side.typical.is_some());
         let shown: &[Figure] = match (full, known) {
             _ if self.wide => &[
@@ -113,6 +119,7 @@ impl<'a> Run<'a> {
         };
         // Wall time is what everybody expects.
         let title = match metric {
+            _ if is_in_turns => "wall time in turns".to_owned(),
             Metric::Wall if !full => String::new(),
             metric => sentences::metric(metric, self.glyphs),
         };
@@ -121,7 +128,7 @@ impl<'a> Run<'a> {
         // How the values scatter may want a unit of its own.
         let scatter = self
             .wide
-            .then(|| figure_cells(group, &[Figure::StdDev], self.glyphs));
+            .then(|| figure_cells(&sides, metric, &[Figure::StdDev], self.glyphs));
         heads.extend(scatter.iter().map(|_| Figure::StdDev.name().to_owned()));
         let rates = rate_cells(group, self.glyphs);
         heads.extend(rates.iter().map(|_| "rate".to_owned()));
@@ -134,7 +141,7 @@ impl<'a> Run<'a> {
         );
         let mut table = Table::new(Kind::Contender, heads);
         table.caption = format!("Contenders, per {}", self.source.iteration());
-        let figures = figure_cells(group, shown, self.glyphs);
+        let figures = figure_cells(&sides, metric, shown, self.glyphs);
         let labels = self.labels(group);
         for (index, (side, figures)) in sides.iter().zip(figures).enumerate() {
             let mut row = vec![labels[index].clone()];
@@ -170,7 +177,9 @@ impl<'a> Run<'a> {
             let mut details: Vec<String> = Vec::new();
             details.extend(hosts::sentences(comparison, self.glyphs));
             details.extend(sentences::waiting_out(comparison, self.glyphs));
+            details.extend(side_by_side::sentence(comparison, self.glyphs));
             if full {
+                details.extend(side_by_side::why_turns(comparison));
                 details.extend(hosts::found(comparison, self.glyphs));
                 details.extend(sentences::placement(comparison, self.glyphs));
                 details.extend(sentences::design(comparison, self.glyphs));
@@ -243,7 +252,10 @@ impl<'a> Run<'a> {
     pub(crate) fn means(&self) -> Vec<String> {
         let overall = &self.analysis.overall;
         let mut lines: Vec<String> = Vec::new();
-        lines.extend(self.raced().filter(|_| self.detail != Detail::Terse));
+        if self.detail != Detail::Terse {
+            lines.extend(side_by_side::of_suite(&self.analysis.comparisons));
+            lines.extend(self.raced());
+        }
         if self.detail == Detail::Brief {
             lines.extend(sentences::controls(&self.analysis.comparisons));
             lines.extend(hosts::of_suite(&self.analysis.comparisons));

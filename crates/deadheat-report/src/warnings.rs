@@ -8,6 +8,7 @@ use crate::names::{enumerated, first_of, shown, texts};
 use crate::placement;
 use crate::processes;
 use crate::sentences::{self, DISTURBED, Source, observations};
+use crate::side_by_side;
 use crate::units::{Precision, counted, quantity, share, two_digits};
 
 /// A warning as it is told.
@@ -143,6 +144,7 @@ pub fn is_information(warning: &Warning) -> bool {
             | Warning::PlacementFixed { .. }
             | Warning::LinksRefused { .. }
             | Warning::OwnLinkApart { .. }
+            | Warning::TurnsApart { .. }
             | Warning::BuildsUnmatched { .. }
             | Warning::Unsectioned { .. }
             | Warning::NoCounters { .. }
@@ -388,6 +390,7 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
         Warning::LinksRefused { seeds, reason } => placement::refused(seeds, reason, glyphs),
         Warning::BuildsUnmatched { reason } => placement::unmatched(reason.as_deref(), glyphs),
         Warning::OwnLinkApart { apart } => placement::apart(*apart),
+        Warning::TurnsApart { apart } => side_by_side::turns_apart(*apart),
         Warning::ControlSeparated {
             benchmark,
             change,

@@ -156,7 +156,7 @@ impl ExplainSpec {
         let (run, analysis) = recorded.analyse(options)?;
         let plan = run.header.plan.benchmarks;
         let names: Vec<String> = plan.iter().map(|one| one.name.clone()).collect();
-        let raced = plan.into_iter().filter(|one| one.own_link.is_none());
+        let raced = plan.into_iter().filter(|one| one.rerun.is_none());
         let selected = raced.filter(|one| selection.names(&one.name));
         let benchmarks: Vec<Benchmark> = selected.collect();
         if benchmarks.is_empty() {

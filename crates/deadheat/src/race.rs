@@ -1,5 +1,7 @@
 //! The whole way of a race: plan in, recorded run out.
 
+#[cfg(feature = "commands")]
+mod arrangement;
 mod benchmarks;
 #[cfg(feature = "commands")]
 mod commands;
@@ -12,6 +14,8 @@ mod harness;
 mod header;
 #[cfg(feature = "reports")]
 mod known_calibration;
+#[cfg(feature = "commands")]
+mod launch_arrangement;
 mod planning;
 mod session;
 #[cfg(feature = "commands")]

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use deadheat_analysis::{Options, Part, PerBenchmarkAnalysis, analyse};
+use deadheat_analysis::{Options, Part, PerBenchmarkAnalysis, RerunSamples, analyse};
 use deadheat_format::{
     IndexedRun, RecordedTable, Recording, RecordingPlan, read_recording, read_run,
 };
-use deadheat_model::{Analysis, Origin, PlanError, Run, Samples};
+use deadheat_model::{Analysis, Origin, PlanError, RerunKind, Run, Samples};
 
 use crate::exit::Failure;
 use crate::race::{belong_together, second_path};
@@ -177,11 +177,16 @@ fn per_benchmark(
         let mut parts = Vec::new();
         while let Some(benchmark) = answered.get(next.fetch_add(1, Ordering::Relaxed)) {
             let samples = samples_of(*benchmark)?;
-            let own_link = match run.header.plan.own_link_of(*benchmark) {
-                Some(own_link) => Some(samples_of(own_link)?),
-                None => None,
+            let of_kind = |kind| match run.header.plan.rerun(*benchmark, kind) {
+                Some(index) => samples_of(index).map(Some),
+                None => Some(None),
             };
-            let part = per_benchmark.benchmark(*benchmark, &samples, own_link.as_ref());
+            let (own_link, turns) = (of_kind(RerunKind::OwnLink)?, of_kind(RerunKind::Turns)?);
+            let reruns = RerunSamples {
+                own_link: own_link.as_ref(),
+                turns: turns.as_ref(),
+            };
+            let part = per_benchmark.benchmark(*benchmark, &samples, reruns);
             parts.push((*benchmark, part));
         }
         Some(parts)

@@ -231,7 +231,10 @@ impl Watcher for LiveProgress {
             (Some(standing), Some((_, names))) if names.len() > 2 => names.get(standing.candidate),
             _ => None,
         };
-        let own = if progress.own_link { ", own link" } else { "" };
+        let own = progress
+            .rerun
+            .map(|kind| format!(", {}", kind.label()))
+            .unwrap_or_default();
         let benchmark = if self.names_one || progress.benchmarks > 1 {
             let (place, all) = (progress.index + 1, progress.benchmarks);
             format!("{} ({place}/{all}{own})", progress.benchmark)

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use deadheat::parts::command_race::CommandRaceSpec;
 use deadheat::parts::engine::{LinkProgram, Unwatched};
-use deadheat::parts::model::{Conditions, Placing, RaceSettings, Run};
+use deadheat::parts::model::{Arrangement, Conditions, Placing, RaceSettings, Run};
 use deadheat::parts::{
     PlanUse, RaceError, RaceOptions, RaceOutcome, ResumeOptions, race_commands, resume_race,
 };
@@ -97,6 +97,7 @@ done
 
     fn options(&self) -> RaceOptions {
         RaceOptions {
+            arrangement: Arrangement::Turns,
             command: Vec::new(),
             save: Some(self.path("run.jsonl")),
             folder: PathBuf::new(),
@@ -170,7 +171,7 @@ fn each_replicate_starts_another_link_under_the_name_that_was_typed() {
         seeds(&run, 1),
         "two builds draw independently"
     );
-    let own = run.header.plan.benchmarks[1].own_link.unwrap();
+    let own = run.header.plan.benchmarks[1].rerun.unwrap();
     assert_eq!((own.of, own.replicates), (0, 8));
     assert_eq!(run.benchmarks[1].blocks().len(), 8);
 

@@ -9,7 +9,8 @@ use deadheat::parts::engine::{
 use deadheat::parts::format::{RunFileWriter, read_run};
 use deadheat::parts::model::{
     Benchmark, Block, BlockRecord, Design, Environment, Metric, NeutralLink, NeutralLinks,
-    Observed, OwnLink, Placed, Placing, RefusedLink, Run, RunHeader, Scope, Slot, Workload,
+    Observed, Placed, Placing, RefusedLink, Rerun, RerunKind, Run, RunHeader, Scope, Slot,
+    Workload,
 };
 use deadheat::parts::report::{Detail, TextOptions, to_json, to_text};
 use deadheat_testing::runs::{self, benchmark, contenders, design};
@@ -85,10 +86,11 @@ impl Contenders for PlacedContenders {
 
 fn header(blocks_per_replicate: u32) -> RunHeader {
     let benchmark = |own_link| Benchmark {
-        own_link,
+        rerun: own_link,
         ..benchmark("twins", contenders(["old", "new"], &Workload::Recording))
     };
-    let own_link = OwnLink {
+    let own_link = Rerun {
+        kind: RerunKind::OwnLink,
         of: 0,
         replicates: 11,
     };

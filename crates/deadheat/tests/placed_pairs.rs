@@ -107,7 +107,7 @@ fn each_build_draws_links_of_its_own_and_the_own_links_stand_beside() {
     assert_eq!(distinct.len(), 16, "{old:?} {new:?}");
     assert!(!distinct.contains(&0));
     assert_eq!(run.header.environment.neutral_links.len(), 2);
-    let own = run.header.plan.benchmarks[1].own_link.unwrap();
+    let own = run.header.plan.benchmarks[1].rerun.unwrap();
     assert_eq!((own.of, own.replicates), (0, 6));
     let replicates = |at: usize| run.benchmarks[at].blocks().last().unwrap().replicate + 1;
     assert_eq!((replicates(0), replicates(1)), (8, 6));

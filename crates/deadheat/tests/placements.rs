@@ -142,7 +142,7 @@ fn every_replicate_runs_on_a_link_of_its_own_and_the_own_link_stands_beside() {
     let facts = &run.header.environment.neutral_links;
     assert_eq!(facts[0].made_by, Ok("COPIED 1".to_owned()));
     assert_eq!(facts[0].unsectioned, ["k.o"]);
-    let own = run.header.plan.benchmarks[1].own_link.unwrap();
+    let own = run.header.plan.benchmarks[1].rerun.unwrap();
     assert_eq!((own.of, own.replicates), (0, 6));
     assert_eq!((replicates(&run, 0), replicates(&run, 1)), (8, 6));
     assert_eq!(run.placed.len(), 8, "nothing is drawn beside");
@@ -335,7 +335,7 @@ fn a_failure_in_a_block_names_its_link_and_a_failed_benchmark_has_none_beside() 
         .plan
         .benchmarks
         .iter()
-        .filter_map(|benchmark| Some(benchmark.own_link?.of))
+        .filter_map(|benchmark| Some(benchmark.rerun?.of))
         .collect();
     assert_eq!(beside, [in_a_block]);
     assert!(run.benchmarks.last().unwrap().blocks().is_empty());

@@ -133,12 +133,14 @@ impl Commits<'_> {
             ..CommandRaceSpec::default()
         };
         let plan = spec.plan()?;
+        let arrangement = spec.arrangement(&plan, true)?;
         let commits = [old, new].map(|side| side.commit.as_ref().map(commit));
         let race = RaceOptions {
             command: Vec::new(),
             save: options.save.clone(),
             folder: PathBuf::new(),
             shown: 2,
+            arrangement,
             placements,
             open: spec.is_open(),
             commits: commits.into_iter().flatten().collect(),
@@ -328,7 +330,7 @@ fn exact(
     let benchmarks = run.header.plan.benchmarks.iter();
     let unknown = benchmarks.filter(|one| {
         let name = name_of(one);
-        one.own_link.is_none() && !known.iter().any(|known| known.name == name)
+        one.rerun.is_none() && !known.iter().any(|known| known.name == name)
     });
     let found = unknown.filter_map(|benchmark| {
         let comparison = analysis.comparisons.iter().find(|one| {

@@ -1,5 +1,6 @@
 //! Whole commands: every sample is a process.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::os::fd::{AsFd, OwnedFd, RawFd};
@@ -8,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use deadheat_model::{
     AddressSpace, Block, BlockRecord, ContenderId, Flags, Metric, Observed, Pinning, Placed, Plan,
-    Sample, Slot, Values, Waiting, Workload,
+    Sample, SideBySide, Slot, Values, Waiting, Workload,
 };
 
 use super::command_launch::{
@@ -18,7 +19,8 @@ use super::printed_value::ValueReader;
 use super::witness::{Noticed, Witness};
 use nix::unistd::Pid;
 
-use crate::affinity::AffinityGuard;
+use super::side_by_side::{sharing, side_by_side};
+use crate::affinity::{AffinityGuard, fastest_cores};
 use crate::command_failure::{CommandError, ContenderFailure};
 use crate::counters::Counters;
 use crate::error::EngineError;
@@ -27,6 +29,7 @@ use crate::interrupt::Interrupts;
 use crate::launcher::image::MOST_OUTPUT;
 use crate::launcher::wire::{Launch, MAX_LAUNCHES, Manner, Measured, NO_IMAGE, Outcome};
 use crate::launcher::{Launcher, LauncherOptions};
+use crate::machine::core_speed;
 use crate::memory_layout::PageDraws;
 use crate::observed::{ProcessState, Sighting, Started};
 use crate::order::{Moment, Schedule};
@@ -53,9 +56,9 @@ const MOST_FURTHER: u32 = 8;
 
 /// The commands of a plan, held ready by a launcher.
 pub struct CommandContenders<'a> {
-    launcher: Launcher,
-    interrupts: &'a Interrupts,
-    benchmarks: Vec<BenchmarkImages>,
+    pub(super) launcher: Launcher,
+    pub(super) interrupts: &'a Interrupts,
+    pub(super) benchmarks: Vec<BenchmarkImages>,
     placements: Placements,
     /// The benchmark and replicate whose links are ready.
     entered: Option<(usize, u32)>,
@@ -70,19 +73,23 @@ pub struct CommandContenders<'a> {
     /// True if callgrind counts the instructions of the launches, which are then all alike.
     counted: bool,
     launches: Vec<Launch>,
-    launched: u64,
+    pub(super) launched: u64,
     /// The benchmarks that their pilots warmed up.
-    warm: Vec<usize>,
+    pub(super) warm: Vec<usize>,
     values: PrintedValues,
-    seed: u64,
+    pub(super) seed: u64,
     page_draws: PageDraws,
-    witness: Witness,
+    pub(super) witness: Witness,
     /// The benchmarks whose contenders were traced.
-    is_traced: Vec<usize>,
+    pub(super) is_traced: Vec<usize>,
     /// The benchmarks whose contenders are started at fixed addresses.
-    fixes_addresses: Vec<usize>,
+    pub(super) fixes_addresses: Vec<usize>,
     /// Contenders whose neutral links are given their own paths as their names, by benchmark.
     named_by_link: Vec<(usize, usize)>,
+    /// The benchmarks whose contenders run side by side.
+    pub(super) side_by_side: HashMap<usize, SideBySide>,
+    /// The cores that these run on.
+    pub(super) shared_cores: Vec<u32>,
     /// The benchmark whose programs were drawn last, and where these lie.
     drawn_programs: Option<(usize, Vec<PathBuf>)>,
     /// Dropped after the launcher: where this thread ran before comes back.
@@ -234,6 +241,8 @@ impl<'a> CommandContenders<'a> {
             is_traced: Vec::new(),
             fixes_addresses: Vec::new(),
             named_by_link: Vec::new(),
+            side_by_side: side_by_side(plan),
+            shared_cores: fastest_cores(&settled.contenders, core_speed),
             drawn_programs: None,
             _settled: settled,
         })
@@ -695,7 +704,16 @@ impl Contenders for CommandContenders<'_> {
                 .for_each(|launch| launch.padding = 0);
         }
         self.launched += self.launches.len() as u64;
-        let reply = self.launcher.run(&self.launches, self.interrupts)?;
+        let reply = match self.side_by_side.get(&block.benchmark) {
+            Some(how) => {
+                let core = self.shared_core(block)?;
+                let group = self.benchmarks[block.benchmark].contenders.len();
+                let sharing = sharing(*how, core);
+                self.launcher
+                    .run_side_by_side((sharing, group), &self.launches, self.interrupts)?
+            }
+            None => self.launcher.run(&self.launches, self.interrupts)?,
+        };
         let mut measured = [Measured::nothing(Outcome::Cancelled); MAX_LAUNCHES];
         let measured = &mut measured[..self.launches.len()];
         measured.copy_from_slice(reply);
@@ -708,6 +726,17 @@ impl Contenders for CommandContenders<'_> {
                 Moment::of(block, None),
                 &measured[0],
             )?;
+        }
+        // The failure before those that were cancelled because of it.
+        let mut ended = block.slots.iter().zip(&measured[primed..]).enumerate();
+        let failed = ended.find(|(_, (slot, measured))| {
+            let command = &self.benchmarks[block.benchmark].commands[slot.contender.index()];
+            !matches!(measured.outcome, Outcome::Cancelled)
+                && !matches!(measured.outcome, Outcome::Exited(code) if command.exit_policy.accepts(code))
+        });
+        if let Some((index, (slot, measured))) = failed {
+            let moment = Moment::of(block, Some(index));
+            self.exit_code(block.benchmark, slot.contender, moment, measured)?;
         }
         let with_counters = self.launcher.counters().is_ok() && !self.counted;
         for (index, (slot, measured)) in block.slots.iter().zip(&measured[primed..]).enumerate() {

@@ -16,6 +16,7 @@ use crate::launcher::wire::{HookEnd, Launch, NO_IMAGE, Outcome};
 use crate::valgrind::is_counted;
 
 /// The images of one contender.
+#[derive(Clone)]
 pub(super) struct ContenderImages {
     pub(super) command: u16,
     /// The same command, always as the user linked it, where outputs are
@@ -26,6 +27,7 @@ pub(super) struct ContenderImages {
 }
 
 /// A command run once per benchmark.
+#[derive(Clone)]
 pub(super) struct Once {
     pub(super) image: u16,
     /// The contender it belongs to, for messages.
@@ -33,6 +35,7 @@ pub(super) struct Once {
     pub(super) words: Vec<String>,
 }
 
+#[derive(Clone)]
 pub(super) struct BenchmarkImages {
     pub(super) name: String,
     pub(super) commands: Vec<CommandLine>,

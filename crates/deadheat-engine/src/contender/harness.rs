@@ -12,13 +12,15 @@ mod jmh;
 mod launch;
 mod pilot;
 mod pyperf;
+mod side_by_side;
 
-pub use adapter::{ArgumentError, RequestedRepetitions};
+pub use adapter::{ArgumentError, IterationUsage, RequestedRepetitions};
 pub use contenders::HarnessContenders;
 pub(crate) use google_benchmark::{LIST_TESTS, filter};
 pub use launch::HarnessOptions;
 pub(crate) use launch::startable;
 pub use pilot::{HarnessPilot, HarnessSide};
+pub use side_by_side::{HarnessTrial, InTurns, TrialOf, why_in_turns};
 
 use std::time::Duration;
 
@@ -62,6 +64,11 @@ pub fn requested_repetitions(
 /// The fewest and the most repetitions that a launch of a harness can have.
 pub fn repetitions_of_a_launch(harness: Harness) -> (u32, u32) {
     adapter_of(harness).repetitions_of_a_launch()
+}
+
+/// Returns whether a harness tells the CPU time of repetitions.
+pub fn tells_cpu_time(harness: Harness) -> bool {
+    adapter_of(harness).tells_cpu_time()
 }
 
 /// Returns whether launches of a harness may be held on one core.

@@ -5,6 +5,8 @@ mod block;
 mod command;
 #[cfg(feature = "commands")]
 mod command_launch;
+#[cfg(feature = "commands")]
+mod command_trial;
 mod function;
 mod function_pilot;
 #[cfg(feature = "commands")]
@@ -15,6 +17,8 @@ mod local;
 #[cfg(feature = "commands")]
 mod printed_value;
 mod process_layout;
+#[cfg(feature = "commands")]
+mod side_by_side;
 #[cfg(feature = "simulated")]
 pub(crate) mod simulated;
 mod started_ahead;
@@ -28,8 +32,9 @@ pub use function::FunctionContenders;
 pub use function_pilot::Piloted;
 #[cfg(feature = "commands")]
 pub use harness::{
-    ArgumentError, HarnessContenders, HarnessOptions, HarnessPilot, HarnessSide,
-    RequestedRepetitions, may_be_pinned, repetitions_of_a_launch, requested_repetitions,
+    ArgumentError, HarnessContenders, HarnessOptions, HarnessPilot, HarnessSide, HarnessTrial,
+    InTurns, IterationUsage, RequestedRepetitions, TrialOf, may_be_pinned, repetitions_of_a_launch,
+    requested_repetitions, tells_cpu_time, why_in_turns,
 };
 #[cfg(feature = "commands")]
 pub(crate) use harness::{filter, startable};
@@ -38,6 +43,8 @@ pub use inspection::inspect;
 pub use local::LocalContenders;
 #[cfg(feature = "commands")]
 pub use printed_value::ValueReader;
+#[cfg(feature = "commands")]
+pub use side_by_side::{CommandTrial, LaunchUsage};
 #[cfg(feature = "simulated")]
 pub use simulated::{Noise, SimulatedContenders, Simulation};
 pub use workers::FunctionOptions;

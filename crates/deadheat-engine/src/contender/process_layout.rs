@@ -182,7 +182,7 @@ impl ProcessLayout {
                 .collect(),
             iterations: calls.iterations,
             threads: calls.threads,
-            own_link: benchmark.own_link.is_some(),
+            own_link: benchmark.rerun.is_some(),
             without_warm_up: benchmark.without_warm_up,
         })
     }
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_control_is_the_baseline_once_more_or_a_process_of_its_own() {
+    fn a_control_is_the_baseline_reruns_or_a_process_of_its_own() {
         let mut programs = Programs::default();
         let mut alone = benchmark(vec![worker("/a", 0), worker("/a", 0)]);
         alone.add_control();

@@ -84,6 +84,26 @@ impl Witness {
         self.fixing.push(of);
     }
 
+    /// Knows of the contenders of a benchmark what it knows of those of another.
+    #[cfg(feature = "commands")]
+    pub(super) fn is_like(&mut self, benchmark: usize, other: usize) {
+        let seen = |((_, contender), known): (&(usize, usize), &Known)| {
+            let known = Known {
+                seen: known.seen.clone(),
+                told: None,
+            };
+            ((benchmark, *contender), known)
+        };
+        let of_other = self.known.range((other, 0)..(other + 1, 0));
+        let like: Vec<_> = of_other.map(seen).collect();
+        self.known.extend(like);
+        let fixing = self.fixing.iter().filter(|(of, _)| *of == other);
+        let fixing: Vec<_> = fixing
+            .map(|(_, contender)| (benchmark, *contender))
+            .collect();
+        self.fixing.extend(fixing);
+    }
+
     /// The file that the processes of a contender execute, if it is not the one that was started.
     #[cfg(feature = "commands")]
     pub(super) fn other_file(&self, of: (usize, usize)) -> Option<PathBuf> {

@@ -29,7 +29,7 @@ const STACK_BYTES: usize = 64 * 1024;
 pub(crate) struct Spawner {
     stack: Vec<u8>,
     /// Signals the process starts with blocked: those deadheat was given.
-    mask: SigSet,
+    pub(super) mask: SigSet,
     cpus: Option<CpuSet>,
 }
 
@@ -42,8 +42,8 @@ pub(crate) struct Child {
     pub(crate) traced: bool,
 }
 
-/// The arguments that the child reads, in memory it shares with its parent.
-struct SpawnArgs {
+/// The arguments that the child reads. Its memory is its parent's, or a copy of it.
+pub(super) struct SpawnArgs {
     programs: *const std::ffi::CString,
     program_count: usize,
     argv: *const *const libc::c_char,
@@ -52,13 +52,115 @@ struct SpawnArgs {
     directory: *const libc::c_char,
     streams: [RawFd; 3],
     mask: *const SigSet,
-    cpus: *const Option<CpuSet>,
+    pub(super) cpus: *const Option<CpuSet>,
     parent: libc::pid_t,
     fixed_addresses: bool,
     /// True if the child asks to be traced; false when this returns if it may not be.
     traced: bool,
     /// Written by the child when `execve` failed.
     errno: c_int,
+}
+
+impl SpawnArgs {
+    pub(super) fn new(
+        image: &Image,
+        env: &EnvironmentImage,
+        streams: [RawFd; 3],
+        mask: &SigSet,
+    ) -> Self {
+        Self {
+            programs: image.programs().as_ptr(),
+            program_count: image.programs().len(),
+            argv: image.argv(),
+            envp: env.as_envp(),
+            directory: image
+                .directory
+                .as_ref()
+                .map_or(std::ptr::null(), |folder| folder.as_ptr()),
+            streams,
+            mask,
+            cpus: &None,
+            // SAFETY: getpid has no preconditions.
+            parent: unsafe { libc::getpid() },
+            fixed_addresses: image.fixed_addresses,
+            traced: false,
+            errno: 0,
+        }
+    }
+
+    /// Makes the calling process what the program will start as. Returns the error number of the
+    /// step that failed.
+    ///
+    /// # Safety
+    ///
+    /// Everything that `self` points to is alive. Only for a process that is about to `execve`.
+    pub(super) unsafe fn set_up(&mut self) -> Result<(), c_int> {
+        // SAFETY: plain system calls on values that the caller keeps alive. Each is
+        // async-signal-safe; none touches a lock or allocates.
+        unsafe {
+            // A group of its own, so that the whole tree below can be killed and
+            // a Ctrl-C in the terminal reaches deadheat alone.
+            libc::setpgid(0, 0);
+            // If the launcher dies, so does the command.
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+            if libc::getppid() != self.parent {
+                libc::_exit(127);
+            }
+            if let Some(cpus) = &*self.cpus {
+                let _ = sched_setaffinity(Pid::from_raw(0), cpus);
+            }
+            // The memory may be shared with the parent, the working directory is not: no CLONE_FS.
+            if !self.directory.is_null() && libc::chdir(self.directory) < 0 {
+                return Err(Errno::last_raw());
+            }
+            for (target, source) in self.streams.iter().enumerate() {
+                if libc::dup2(*source, target as c_int) < 0 {
+                    return Err(Errno::last_raw());
+                }
+            }
+            if self.fixed_addresses {
+                let now = libc::personality(0xffff_ffff);
+                libc::personality((now | libc::ADDR_NO_RANDOMIZE) as libc::c_ulong);
+            }
+            if self.traced {
+                let nothing = std::ptr::null_mut::<c_void>();
+                self.traced = libc::ptrace(libc::PTRACE_TRACEME, 0, nothing, nothing) == 0;
+            }
+        }
+        Ok(())
+    }
+
+    /// Executes the program. Returns the error number of why it could not.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Self::set_up`].
+    pub(super) unsafe fn execute(&self) -> c_int {
+        let mut reason = libc::ENOENT;
+        // SAFETY: as above.
+        unsafe {
+            libc::sigprocmask(
+                libc::SIG_SETMASK,
+                (*self.mask).as_ref(),
+                std::ptr::null_mut(),
+            );
+            for index in 0..self.program_count {
+                let program = &*self.programs.add(index);
+                libc::execve(program.as_ptr(), self.argv, self.envp);
+                let errno = Errno::last_raw();
+                // Like execvp: go on after "not here", remember "not allowed".
+                match errno {
+                    libc::ENOENT | libc::ENOTDIR => {}
+                    libc::EACCES => reason = errno,
+                    _ => {
+                        reason = errno;
+                        break;
+                    }
+                }
+            }
+        }
+        reason
+    }
 }
 
 impl Spawner {
@@ -82,9 +184,7 @@ impl Spawner {
 
     /// Returns true if the main thread of a process may run only on the cores that it was given.
     pub(crate) fn keeps_cores(&self, pid: libc::pid_t) -> Option<bool> {
-        let given = self.cpus.as_ref()?;
-        let cores = sched_getaffinity(Pid::from_raw(pid)).ok()?;
-        Some(is_within(&cores, given))
+        keeps_cores(pid, self.cpus.as_ref()?)
     }
 
     /// Starts `image` with these standard streams. Returns once the program
@@ -101,22 +201,9 @@ impl Spawner {
         traced: bool,
     ) -> Result<Child, c_int> {
         let mut args = SpawnArgs {
-            programs: image.programs().as_ptr(),
-            program_count: image.programs().len(),
-            argv: image.argv(),
-            envp: env.as_envp(),
-            directory: image
-                .directory
-                .as_ref()
-                .map_or(std::ptr::null(), |folder| folder.as_ptr()),
-            streams,
-            mask: &self.mask,
             cpus: &self.cpus,
-            // SAFETY: getpid has no preconditions.
-            parent: unsafe { libc::getpid() },
-            fixed_addresses: image.fixed_addresses,
             traced,
-            errno: 0,
+            ..SpawnArgs::new(image, env, streams, &self.mask)
         };
         let mut pidfd: c_int = -1;
         let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PIDFD | libc::SIGCHLD;
@@ -139,7 +226,7 @@ impl Spawner {
             )
         };
         if pid < 0 {
-            return Err(nix::errno::Errno::last_raw());
+            return Err(Errno::last_raw());
         }
         // SAFETY: on success the kernel stored a new descriptor that nobody
         // else owns.
@@ -155,65 +242,23 @@ impl Spawner {
     }
 }
 
+/// Returns true if the main thread of a process may run only on these cores.
+pub(super) fn keeps_cores(pid: libc::pid_t, given: &CpuSet) -> Option<bool> {
+    let cores = sched_getaffinity(Pid::from_raw(pid)).ok()?;
+    Some(is_within(&cores, given))
+}
+
 /// Runs in the child, on a stack of its own but in the memory of its parent,
 /// which stands still. Never returns when all goes well.
 extern "C" fn exec_in_child(args: *mut c_void) -> c_int {
     // SAFETY: `spawn` passes a pointer to a live `SpawnArgs` and waits.
     let args = unsafe { &mut *args.cast::<SpawnArgs>() };
-    // SAFETY: plain system calls on values that `spawn` keeps alive. Each is
-    // async-signal-safe; none touches a lock or allocates.
+    // SAFETY: `spawn` keeps everything alive that the arguments point to.
     unsafe {
-        // A group of its own, so that the whole tree below can be killed and
-        // a Ctrl-C in the terminal reaches deadheat alone.
-        libc::setpgid(0, 0);
-        // If the launcher dies, so does the command.
-        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-        if libc::getppid() != args.parent {
-            libc::_exit(127);
-        }
-        if let Some(cpus) = &*args.cpus {
-            let _ = sched_setaffinity(Pid::from_raw(0), cpus);
-        }
-        // The memory is shared with the parent, its working directory is not: no CLONE_FS.
-        if !args.directory.is_null() && libc::chdir(args.directory) < 0 {
-            args.errno = nix::errno::Errno::last_raw();
-            libc::_exit(127);
-        }
-        for (target, source) in args.streams.iter().enumerate() {
-            if libc::dup2(*source, target as c_int) < 0 {
-                args.errno = nix::errno::Errno::last_raw();
-                libc::_exit(127);
-            }
-        }
-        if args.fixed_addresses {
-            let now = libc::personality(0xffff_ffff);
-            libc::personality((now | libc::ADDR_NO_RANDOMIZE) as libc::c_ulong);
-        }
-        if args.traced {
-            let nothing = std::ptr::null_mut::<c_void>();
-            args.traced = libc::ptrace(libc::PTRACE_TRACEME, 0, nothing, nothing) == 0;
-        }
-        libc::sigprocmask(
-            libc::SIG_SETMASK,
-            (*args.mask).as_ref(),
-            std::ptr::null_mut(),
-        );
-        let mut reason = libc::ENOENT;
-        for index in 0..args.program_count {
-            let program = &*args.programs.add(index);
-            libc::execve(program.as_ptr(), args.argv, args.envp);
-            let errno = nix::errno::Errno::last_raw();
-            // Like execvp: go on after "not here", remember "not allowed".
-            match errno {
-                libc::ENOENT | libc::ENOTDIR => {}
-                libc::EACCES => reason = errno,
-                _ => {
-                    reason = errno;
-                    break;
-                }
-            }
-        }
-        args.errno = reason;
+        args.errno = match args.set_up() {
+            Ok(()) => args.execute(),
+            Err(errno) => errno,
+        };
         libc::_exit(127)
     }
 }
@@ -307,7 +352,7 @@ pub(super) fn await_end(
 }
 
 /// Reads and discards what is there; true when the writing end is closed.
-fn drain(reader: &OwnedFd) -> bool {
+pub(super) fn drain(reader: &OwnedFd) -> bool {
     let mut sink = [0; 64 * 1024];
     loop {
         match read(reader, &mut sink) {

@@ -20,12 +20,13 @@ use super::image::{EnvironmentImage, Image, OutputKind};
 use super::trace::Tracer;
 use super::wire::{
     HEAD_BYTES, Head, HookEnd, Launch, MAX_LAUNCHES, MAX_REQUEST_BYTES, MEASURED_BYTES, Manner,
-    Measured, NO_IMAGE, Outcome, body_bytes, decode_launch, empty, read_exact, write_all,
+    Measured, NO_IMAGE, Outcome, SHARING_BYTES, Sharing, body_bytes, decode_launch, empty,
+    read_exact, write_all,
 };
 use crate::counters::Counters;
 use crate::observed::ProcessState;
 use crate::run_delay::{KeepWaiting, OwnDelay, ended_process, forget, has_children};
-use crate::usage::{Usage, wait};
+use crate::usage::{Waited, wait};
 
 /// The launcher's side of everything shared with deadheat.
 pub(super) struct Server {
@@ -50,8 +51,17 @@ pub(super) struct Server {
     pub(super) record: Vec<u8>,
 }
 
+/// The standard streams of a launch.
+pub(super) struct Streams {
+    pub(super) descriptors: [RawFd; 3],
+    /// Both ends of the pipe that standard output goes to, if it is one.
+    pub(super) pipe: Option<(OwnedFd, OwnedFd)>,
+    /// Open as long as the launch may begin.
+    _files: [Option<OwnedFd>; 2],
+}
+
 /// The reason why the launcher must leave.
-enum Leave {
+pub(super) enum Leave {
     /// The race is over.
     Goodbye,
     /// deadheat is gone, or talks nonsense.
@@ -95,9 +105,10 @@ impl Server {
             if !read_exact(self.requests.as_fd(), &mut head) {
                 return Leave::Abandoned;
             }
-            let (count, traced) = match Head::decode(head) {
-                Some(Head::Run(count)) => (count, false),
-                Some(Head::Trace(count)) => (count, true),
+            let (count, traced, group) = match Head::decode(head) {
+                Some(Head::Run(count)) => (count, false, None),
+                Some(Head::Trace(count)) => (count, true, None),
+                Some(Head::SideBySide(count, group)) => (count, false, Some(group)),
                 Some(Head::Vary(length)) => match self.vary(usize::from(length)) {
                     Some(()) => continue,
                     None => return Leave::Abandoned,
@@ -106,8 +117,27 @@ impl Server {
                 Some(Head::Goodbye) => return Leave::Goodbye,
                 None => return Leave::Abandoned,
             };
+            let mut sharing = [0; SHARING_BYTES];
+            if group.is_some() && !read_exact(self.requests.as_fd(), &mut sharing) {
+                return Leave::Abandoned;
+            }
             if !read_exact(self.requests.as_fd(), &mut body[..body_bytes(count)]) {
                 return Leave::Abandoned;
+            }
+            if let Some(group) = group {
+                let launches: Vec<Launch> = (0..count).map(|i| decode_launch(&body, i)).collect();
+                let measured = match self.run_groups(Sharing::decode(sharing), group, &launches) {
+                    Ok(measured) => measured,
+                    Err(leave) => return leave,
+                };
+                let targets = reply.chunks_exact_mut(MEASURED_BYTES);
+                for (measured, target) in measured.iter().zip(targets) {
+                    measured.encode(target);
+                }
+                if !write_all(self.replies.as_fd(), &reply[..count * MEASURED_BYTES]) {
+                    return Leave::Abandoned;
+                }
+                continue;
             }
             if traced {
                 empty(self.sightings.as_fd());
@@ -172,7 +202,7 @@ impl Server {
         Some(())
     }
 
-    fn did_its_work(&self, launch: Launch, outcome: Outcome) -> bool {
+    pub(super) fn did_its_work(&self, launch: Launch, outcome: Outcome) -> bool {
         let image = self.images.get(usize::from(launch.image));
         matches!(outcome, Outcome::Exited(code) if image.is_none_or(|image| image.exit_policy.accepts(code)))
     }
@@ -201,7 +231,7 @@ impl Server {
 
     /// Runs a hook, if there is one, and returns its failure. Its standard error is kept for the
     /// message then.
-    fn hook(
+    pub(super) fn hook(
         &mut self,
         image: u16,
         failed: fn(HookEnd) -> Outcome,
@@ -226,6 +256,22 @@ impl Server {
 
     /// Runs an image with the streams it asks for.
     fn command(&mut self, index: usize, image: usize) -> Result<Measured, Leave> {
+        let streams = match self.open_streams(index, image)? {
+            Ok(streams) => streams,
+            Err(outcome) => return Ok(Measured::nothing(outcome)),
+        };
+        let mut measured = self.process(image, streams.descriptors, streams.pipe)?;
+        self.keep_values(index, image, &mut measured);
+        Ok(measured)
+    }
+
+    /// Opens the streams that an image asks for, for the launch at `index`, and removes the file
+    /// that it will write its values to.
+    pub(super) fn open_streams(
+        &self,
+        index: usize,
+        image: usize,
+    ) -> Result<Result<Streams, Outcome>, Leave> {
         let Some(wanted) = self.images.get(image) else {
             return Err(Leave::Abandoned);
         };
@@ -235,31 +281,29 @@ impl Server {
             None => None,
             Some(path) => match open(path.as_c_str(), READ, Mode::empty()) {
                 Ok(file) => Some(file),
-                Err(errno) => return Ok(Measured::nothing(Outcome::NoInput(errno as i32))),
+                Err(errno) => return Ok(Err(Outcome::NoInput(errno as i32))),
             },
         };
-        let stdin = input.as_ref().map_or(null, AsRawFd::as_raw_fd);
         if let Some(path) = &wanted.value_file
             && let Err(errno) = remove(path)
         {
-            return Ok(Measured::nothing(Outcome::NoValueFile(errno as i32)));
+            return Ok(Err(Outcome::NoValueFile(errno as i32)));
         }
-        let measured = match &wanted.output {
-            OutputKind::Null => self.process(image, [stdin, null, null], None),
-            OutputKind::Inherit => {
-                self.process(image, [stdin, self.shown, libc::STDERR_FILENO], None)
-            }
+        let stdin = input.as_ref().map_or(null, AsRawFd::as_raw_fd);
+        let (mut output, mut pipe) = (None, None);
+        let descriptors = match &wanted.output {
+            OutputKind::Null => [stdin, null, null],
+            OutputKind::Inherit => [stdin, self.shown, libc::STDERR_FILENO],
             OutputKind::Captured | OutputKind::Read => {
                 let capture = &self.captures[index % self.captures.len()];
                 empty(capture.as_fd());
-                let capture = capture.as_raw_fd();
-                self.process(image, [stdin, capture, null], None)
+                [stdin, capture.as_raw_fd(), null]
             }
             OutputKind::File(path) => {
                 let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_TRUNC | OFlag::O_CLOEXEC;
                 match open(path.as_c_str(), flags, Mode::from_bits_truncate(0o666)) {
-                    Ok(file) => self.process(image, [stdin, file.as_raw_fd(), null], None),
-                    Err(errno) => Ok(Measured::nothing(Outcome::NoOutput(errno as i32))),
+                    Ok(file) => [stdin, output.insert(file).as_raw_fd(), null],
+                    Err(errno) => return Ok(Err(Outcome::NoOutput(errno as i32))),
                 }
             }
             OutputKind::Pipe => match pipe2(OFlag::O_CLOEXEC | OFlag::O_NONBLOCK) {
@@ -269,13 +313,22 @@ impl Server {
                     let _ =
                         nix::fcntl::fcntl(&writer, nix::fcntl::FcntlArg::F_SETFL(OFlag::empty()));
                     let stdout = writer.as_raw_fd();
-                    self.process(image, [stdin, stdout, null], Some((reader, writer)))
+                    pipe = Some((reader, writer));
+                    [stdin, stdout, null]
                 }
-                Err(errno) => Ok(Measured::nothing(Outcome::NoOutput(errno as i32))),
+                Err(errno) => return Ok(Err(Outcome::NoOutput(errno as i32))),
             },
         };
-        let mut measured = measured?;
-        // Now, since the hook after the launch may remove it.
+        Ok(Ok(Streams {
+            descriptors,
+            pipe,
+            _files: [input, output],
+        }))
+    }
+
+    /// Copies the file of values that a launch wrote: at once, since the hook after the launch may
+    /// remove it.
+    pub(super) fn keep_values(&self, index: usize, image: usize, measured: &mut Measured) {
         if let Some(path) = &self.images[image].value_file
             && matches!(measured.outcome, Outcome::Exited(_))
         {
@@ -284,7 +337,6 @@ impl Server {
                 measured.outcome = outcome;
             }
         }
-        Ok(measured)
     }
 
     /// Launches, waits, and times from just before the one to just after the
@@ -334,7 +386,11 @@ impl Server {
         let account = ended_process(child.pid);
         let ended_as = ProcessState::of(Pid::from_raw(child.pid));
         let kept_cores = self.spawner.keeps_cores(child.pid);
-        let (status, usage) = wait(child.pid, 0).unwrap_or((0, Usage::default()));
+        let Waited {
+            status,
+            usage,
+            wrote_files,
+        } = wait(child.pid, 0).unwrap_or_default();
         // Orphans of the command that have ended meanwhile.
         let mut orphans = false;
         while wait(-1, libc::WNOHANG).is_some() {
@@ -366,6 +422,7 @@ impl Server {
             keep_waiting,
             ended_as,
             kept_cores,
+            wrote_files,
             ..Measured::nothing(outcome)
         })
     }

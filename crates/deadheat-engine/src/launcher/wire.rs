@@ -15,10 +15,13 @@ use crate::usage::Usage;
 /// Most launches one request can ask for: a row of 64 and its prime.
 pub(crate) const MAX_LAUNCHES: usize = 65;
 const LAUNCH_BYTES: usize = 8;
+/// Size of a [`Sharing`] on the wire.
+pub(crate) const SHARING_BYTES: usize = 5;
 /// Every message to the launcher starts with this many bytes.
 pub(crate) const HEAD_BYTES: usize = 4;
 /// Size of the largest request.
-pub(crate) const MAX_REQUEST_BYTES: usize = HEAD_BYTES + MAX_LAUNCHES * LAUNCH_BYTES;
+pub(crate) const MAX_REQUEST_BYTES: usize =
+    HEAD_BYTES + SHARING_BYTES + MAX_LAUNCHES * LAUNCH_BYTES;
 
 /// The head of a message to the launcher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +30,9 @@ pub(crate) enum Head {
     Run(usize),
     /// The same, and trace each of them.
     Trace(usize),
+    /// Launch so many processes in groups of this size; each group runs side by side. A [`Sharing`]
+    /// follows, then the [`Launch`]es.
+    SideBySide(usize, usize),
     /// Start an image differently from now on. Its number and [`Manner`] follow, then a path of
     /// this many bytes to start instead; an empty path restores its own program.
     Vary(u16),
@@ -42,6 +48,7 @@ impl Head {
         let (tag, count) = match self {
             Head::Run(count) => (b'R', count as u8),
             Head::Trace(count) => (b'T', count as u8),
+            Head::SideBySide(count, group) => return [b'S', count as u8, group as u8, 0],
             Head::Vary(length) => {
                 let [low, high] = length.to_ne_bytes();
                 return [b'V', 0, low, high];
@@ -59,6 +66,9 @@ impl Head {
             }
             [b'T', count, 0, 0] if usize::from(count) <= MAX_LAUNCHES => {
                 Some(Head::Trace(usize::from(count)))
+            }
+            [b'S', count, group, 0] if usize::from(count) <= MAX_LAUNCHES && group > 0 => {
+                Some(Head::SideBySide(usize::from(count), usize::from(group)))
             }
             [b'V', 0, low, high] => Some(Head::Vary(u16::from_ne_bytes([low, high]))),
             [b'C', 0, 0, 0] => Some(Head::Cancel),
@@ -103,12 +113,40 @@ impl Manner {
     }
 }
 
+/// The core that launches side by side share, and how.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sharing {
+    pub(crate) core: u16,
+    /// The time slice asked of the kernel, in milliseconds; 0 for the kernel's own.
+    pub(crate) slice_ms: u16,
+    /// True if the others of a group are not killed when one fails. What is killed leaves its locks
+    /// behind.
+    pub(crate) spares_others: bool,
+}
+
+impl Sharing {
+    pub(crate) fn encode(self) -> [u8; SHARING_BYTES] {
+        let [core, slice] = [self.core, self.slice_ms].map(u16::to_ne_bytes);
+        let spares_others = u8::from(self.spares_others);
+        [core[0], core[1], slice[0], slice[1], spares_others]
+    }
+
+    pub(crate) fn decode(bytes: [u8; SHARING_BYTES]) -> Self {
+        Self {
+            core: u16::from_ne_bytes([bytes[0], bytes[1]]),
+            slice_ms: u16::from_ne_bytes([bytes[2], bytes[3]]),
+            spares_others: bytes[4] == 1,
+        }
+    }
+}
+
 /// Stands for "no image".
 pub(crate) const NO_IMAGE: u16 = u16::MAX;
 
 /// Writes a request into `buffer` and returns its length in bytes.
 pub(crate) fn encode_request(
     head: Head,
+    sharing: Option<Sharing>,
     launches: &[Launch],
     buffer: &mut [u8; MAX_REQUEST_BYTES],
 ) -> usize {
@@ -117,9 +155,14 @@ pub(crate) fn encode_request(
         "a request holds at most {MAX_LAUNCHES} launches"
     );
     buffer[..HEAD_BYTES].copy_from_slice(&head.encode());
+    let mut start = HEAD_BYTES;
+    if let Some(sharing) = sharing {
+        buffer[start..start + SHARING_BYTES].copy_from_slice(&sharing.encode());
+        start += SHARING_BYTES;
+    }
     for (launch, bytes) in launches
         .iter()
-        .zip(buffer[HEAD_BYTES..].chunks_exact_mut(LAUNCH_BYTES))
+        .zip(buffer[start..].chunks_exact_mut(LAUNCH_BYTES))
     {
         let fields = [
             launch.image,
@@ -131,7 +174,7 @@ pub(crate) fn encode_request(
             target.copy_from_slice(&field.to_ne_bytes());
         }
     }
-    HEAD_BYTES + launches.len() * LAUNCH_BYTES
+    start + launches.len() * LAUNCH_BYTES
 }
 
 /// Encodes a [`Head::Vary`] message; `None` if the path is longer than `u16::MAX` bytes.
@@ -267,6 +310,8 @@ pub(crate) struct Measured {
     pub(crate) ended_as: Option<ProcessState>,
     /// True if its main thread might run only on the cores it was given when it ended.
     pub(crate) kept_cores: Option<bool>,
+    /// True if it wrote to files on a disk.
+    pub(crate) wrote_files: bool,
 }
 
 /// Before the usage come the outcome, in two words, and the time.
@@ -276,7 +321,8 @@ const WAITING_AT: usize = USAGE_AT + size_of::<Usage>() / 8;
 const COUNTERS_AT: usize = WAITING_AT + 2;
 /// After the counters come the name of the process and its state.
 const STATE_AT: usize = COUNTERS_AT + COUNTER_COUNT;
-const MEASURED_WORDS: usize = STATE_AT + 3;
+const WROTE_AT: usize = STATE_AT + 3;
+const MEASURED_WORDS: usize = WROTE_AT + 1;
 /// Size of one [`Measured`] on the wire.
 pub(crate) const MEASURED_BYTES: usize = MEASURED_WORDS * 8;
 
@@ -292,6 +338,7 @@ impl Measured {
             counters: [0; COUNTER_COUNT],
             ended_as: None,
             kept_cores: None,
+            wrote_files: false,
         }
     }
 
@@ -307,7 +354,9 @@ impl Measured {
             Some(KeepWaiting::Unread) => 2,
         };
         words[COUNTERS_AT..STATE_AT].copy_from_slice(&self.counters);
-        words[STATE_AT..].copy_from_slice(&encode_state(self.ended_as, self.kept_cores));
+        let state = encode_state(self.ended_as, self.kept_cores);
+        words[STATE_AT..WROTE_AT].copy_from_slice(&state);
+        words[WROTE_AT] = u64::from(self.wrote_files);
         for (word, target) in words.iter().zip(bytes.chunks_exact_mut(8)) {
             target.copy_from_slice(&word.to_ne_bytes());
         }
@@ -319,7 +368,7 @@ impl Measured {
             let bytes = bytes.get(index * 8..index * 8 + 8)?;
             *word = u64::from_ne_bytes(bytes.try_into().ok()?);
         }
-        let (ended_as, kept_cores) = decode_state(&words[STATE_AT..])?;
+        let (ended_as, kept_cores) = decode_state(&words[STATE_AT..WROTE_AT])?;
         Some(Self {
             outcome: Outcome::from_code(words[0], words[1] as i32)?,
             wall_ns: words[2],
@@ -334,6 +383,7 @@ impl Measured {
             counters: words[COUNTERS_AT..STATE_AT].try_into().ok()?,
             ended_as,
             kept_cores,
+            wrote_files: words[WROTE_AT] == 1,
         })
     }
 }
@@ -439,7 +489,7 @@ mod tests {
             },
         ];
         let mut buffer = [0; MAX_REQUEST_BYTES];
-        let length = encode_request(Head::Run(launches.len()), &launches, &mut buffer);
+        let length = encode_request(Head::Run(launches.len()), None, &launches, &mut buffer);
         assert_eq!(length, HEAD_BYTES + body_bytes(2));
         assert_eq!(Head::decode([b'R', 2, 0, 0]), Some(Head::Run(2)));
         assert_eq!(decode_launch(&buffer[HEAD_BYTES..], 0), launches[0]);
@@ -447,10 +497,27 @@ mod tests {
     }
 
     #[test]
+    fn launches_side_by_side_come_behind_what_they_share() {
+        let sharing = Sharing {
+            core: 300,
+            slice_ms: 20,
+            spares_others: true,
+        };
+        let launches = [Launch::default(); 2];
+        let mut buffer = [0; MAX_REQUEST_BYTES];
+        let head = Head::SideBySide(2, 2);
+        let length = encode_request(head, Some(sharing), &launches, &mut buffer);
+        assert_eq!(length, HEAD_BYTES + SHARING_BYTES + body_bytes(2));
+        let sent = buffer[HEAD_BYTES..HEAD_BYTES + SHARING_BYTES].try_into();
+        assert_eq!(Sharing::decode(sent.unwrap()), sharing);
+    }
+
+    #[test]
     fn every_message_head_is_read_as_it_was_written() {
         for head in [
             Head::Run(0),
             Head::Run(MAX_LAUNCHES),
+            Head::SideBySide(4, 2),
             Head::Vary(0),
             Head::Vary(u16::MAX),
             Head::Cancel,
@@ -459,6 +526,7 @@ mod tests {
             assert_eq!(Head::decode(head.encode()), Some(head));
         }
         assert_eq!(Head::decode([b'R', 200, 0, 0]), None);
+        assert_eq!(Head::decode([b'S', 4, 0, 0]), None);
         assert_eq!(Head::decode([0; 4]), None);
     }
 
@@ -481,6 +549,7 @@ mod tests {
             let mut measured = Measured::nothing(outcome);
             measured.wall_ns = u64::MAX;
             measured.keep_waiting = Some(KeepWaiting::Unread);
+            measured.wrote_files = true;
             if let Some(last) = measured.counters.last_mut() {
                 *last = 77;
             }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use deadheat_model::{Benchmark, Better, Metric, Run, Unit};
 
-use super::distinct_names;
+use super::{distinct_names, samples_by_themselves};
 use crate::error::{FormatError, cannot_write};
 use crate::number::{push_integer, push_value};
 
@@ -76,7 +76,7 @@ fn text(run: &Run) -> Vec<u8> {
 
 fn raced(run: &Run) -> Vec<Raced> {
     let all = run.header.plan.benchmarks.iter().enumerate();
-    let all: Vec<(usize, &Benchmark)> = all.filter(|(_, b)| b.own_link.is_none()).collect();
+    let all: Vec<(usize, &Benchmark)> = all.filter(|(_, b)| b.rerun.is_none()).collect();
     let names = distinct_names(all.iter().map(|(_, benchmark)| name(benchmark)), "#");
     let raced = all.into_iter().zip(names);
     raced
@@ -96,7 +96,7 @@ fn raced(run: &Run) -> Vec<Raced> {
 
 /// The samples of one contender, in the order in which they were taken.
 fn samples(out: &mut Vec<u8>, run: &Run, raced: &Raced, contender: usize) {
-    let samples = &run.benchmarks[raced.index];
+    let samples = samples_by_themselves(run, raced.index);
     let columns: Vec<(&[f64], &Metric, &str)> = raced
         .units
         .iter()

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use deadheat_model::{Benchmark, ContenderId, Json, Metric, Object, Run, Samples, Workload};
 
-use super::{ensure_wall_times, write_json};
+use super::{ensure_wall_times, samples_by_themselves, write_json};
 use crate::error::FormatError;
 
 /// Writes a run in the shape of hyperfine's `--export-json`: one result per benchmark and
@@ -25,8 +25,9 @@ pub fn write_hyperfine(
     let file = name.as_ref();
     ensure_wall_times(run, file)?;
     let mut results = Vec::new();
-    let raced = run.header.plan.benchmarks.iter().zip(&run.benchmarks);
-    for (benchmark, samples) in raced.filter(|(benchmark, _)| benchmark.own_link.is_none()) {
+    let planned = run.header.plan.benchmarks.iter().enumerate();
+    for (place, benchmark) in planned.filter(|(_, benchmark)| benchmark.rerun.is_none()) {
+        let samples = samples_by_themselves(run, place);
         for index in 0..benchmark.rivals() {
             let own = OwnSamples {
                 samples,

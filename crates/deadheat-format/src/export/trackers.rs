@@ -12,8 +12,8 @@ use deadheat_model::{
 };
 
 use super::{
-    benchmark_names, distinct_names, ensure_wall_times, mean, median, standard_deviation,
-    with_parameters, write_json,
+    benchmark_names, distinct_names, ensure_wall_times, mean, median, samples_by_themselves,
+    standard_deviation, with_parameters, write_json,
 };
 use crate::default_path::time_of_day;
 use crate::error::{FormatError, cannot_write};
@@ -131,7 +131,7 @@ fn rows(
     let names = benchmark_names(benchmarks);
     let mut sources = Vec::new();
     for (index, (benchmark, name)) in benchmarks.iter().zip(&names).enumerate() {
-        if benchmark.own_link.is_some() {
+        if benchmark.rerun.is_some() {
             continue;
         }
         let contenders = side.contenders(benchmark);
@@ -155,7 +155,7 @@ fn rows(
         let mut failures = run.failures.iter();
         match failures.find(|failure| failure.benchmark == index) {
             Some(failure) => take(source.failed(&failure.message))?,
-            None => source.measured(&run.benchmarks[index], take)?,
+            None => source.measured(samples_by_themselves(run, index), take)?,
         }
     }
     Ok(())

@@ -328,7 +328,7 @@ fn contenders_of(file: &Path, run: &Run, tool: &str) -> Results {
     results.facts.cores = environment.cores;
     results.facts.debug_build = environment.debug_build.then_some(true);
     for (index, planned) in run.header.plan.benchmarks.iter().enumerate() {
-        if planned.own_link.is_some() {
+        if planned.rerun.is_some() {
             continue;
         }
         let failed = run.failures.iter().find(|failed| failed.benchmark == index);

@@ -2,9 +2,9 @@
 
 use deadheat_model::{
     Benchmark, BenchmarkOverrides, CommandLine, Contender, Design, ExitPolicy, FunctionCalls,
-    HarnessCalls, Hooks, Input, LevelOverride, Looks, Object, Output, OwnLink, Pinning, Plan,
-    Program, RepetitionLength, Shard, ShardBy, Throughput, Value, Values, Waiting, WorkerCalls,
-    Workload,
+    HarnessCalls, Hooks, Input, Json, LevelOverride, Looks, Object, Output, Pinning, Plan, Program,
+    RepetitionLength, Rerun, RerunKind, Shard, ShardBy, SideBySide, Throughput, TurnsReason, Value,
+    Values, Waiting, WorkerCalls, Workload,
 };
 
 use crate::wire::{Fields, Wire, choice, object};
@@ -96,7 +96,9 @@ object! { Benchmark {
     blocks_per_replicate: omit,
     without_warm_up: omit,
     throughput: omit,
-    own_link: omit,
+    rerun: inline,
+    side_by_side: omit,
+    turns_because: omit,
     counters: omit,
     family: omit,
     overrides = "rules": omit,
@@ -108,7 +110,58 @@ choice! { Throughput {
     "items" => Items(items),
 } }
 
-object! { OwnLink { of, replicates, } }
+choice! { TurnsReason {
+    "fails" => Fails,
+    "writes-files" => WritesFiles,
+    "short" => Short,
+    "not-busy" => NotBusy,
+    "different-times" => DifferentTimes,
+    "different-memory" => DifferentMemory,
+    "uneven" => Uneven,
+    "sharing-costs" => SharingCosts,
+} }
+
+object! { SideBySide { slice = "slice_ns": omit, } }
+
+/// The kind is the name of the field.
+impl Fields for Option<Rerun> {
+    fn put(&self, object: Object) -> Object {
+        let Some(beside) = self else {
+            return object;
+        };
+        let fields = Object::new()
+            .with("of", beside.of)
+            .with("replicates", beside.replicates);
+        object.with(field_of(beside.kind), fields)
+    }
+
+    #[cfg(feature = "decode")]
+    fn take(object: &Object) -> Result<Self, WireError> {
+        for kind in [RerunKind::OwnLink, RerunKind::Turns] {
+            let read = |json: &Json| {
+                let object = object_of(json)?;
+                let of = required(object, "of")?;
+                let replicates = required(object, "replicates")?;
+                Ok(Rerun {
+                    of,
+                    replicates,
+                    kind,
+                })
+            };
+            if let Some(beside) = inside(object, field_of(kind), read).transpose()? {
+                return Ok(Some(beside));
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn field_of(kind: RerunKind) -> &'static str {
+    match kind {
+        RerunKind::OwnLink => "own_link",
+        RerunKind::Turns => "in_turns",
+    }
+}
 
 object! { BenchmarkOverrides {
     margin: omit,

@@ -8,9 +8,9 @@ use deadheat_model::{
     Benchmark, BenchmarkOverrides, BlockRecord, CalibrationNote, ClockFacts, CommandLine,
     Contender, ContenderId, CounterAccess, Design, EndReason, Environment, ExitPolicy, Flags,
     FunctionCalls, Harness, HarnessCalls, Hooks, Input, LeftOut, LeftOutReason, LogRatio, Looks,
-    Metric, NeutralLink, NeutralLinks, Origin, Output, OwnLink, Pinning, Placed, Placing, Plan,
-    Program, RaceKind, RefusedLink, RepetitionLength, RunEnd, RunHeader, Sample, Share, Throughput,
-    Waiting, WorkerCalls, Workload,
+    Metric, NeutralLink, NeutralLinks, Origin, Output, Pinning, Placed, Placing, Plan, Program,
+    RaceKind, RefusedLink, RepetitionLength, Rerun, RerunKind, RunEnd, RunHeader, Sample, Share,
+    Throughput, Waiting, WorkerCalls, Workload,
 };
 use deadheat_testing::runs::{self, design, one_look, sample};
 
@@ -151,7 +151,9 @@ pub fn function_header() -> RunHeader {
                     throughput: Some(Throughput::Bytes(4096)),
                     without_warm_up: false,
                     control: false,
-                    own_link: None,
+                    rerun: None,
+                    side_by_side: None,
+                    turns_because: None,
                     counters: vec![],
                     saved: None,
                     overrides: BenchmarkOverrides::default(),
@@ -306,7 +308,8 @@ pub fn placed_header() -> RunHeader {
     header.plan.benchmarks.insert(
         1,
         Benchmark {
-            own_link: Some(OwnLink {
+            rerun: Some(Rerun {
+                kind: RerunKind::OwnLink,
                 of: 0,
                 replicates: 6,
             }),

@@ -2,10 +2,10 @@
 //! here, measured, or why that could not be.
 
 use deadheat_model::doctor::{
-    Checkup, EffectKind, Facts, Finding, Host, NotMeasured, Refused, Topic,
+    Checkup, EffectKind, Facts, Finding, Host, NotMeasured, Policy, Refused, Scheduler, Topic,
 };
 
-use super::numbers::{change, cores, count, degrees, frequency, share, time};
+use super::numbers::{change, cores, count, degrees, frequency, share, signed, time};
 use crate::glyphs::Glyphs;
 use crate::names::sentence_case;
 use crate::units::{bytes, counted};
@@ -147,6 +147,53 @@ pub(super) fn fact(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Stri
                 of(EffectKind::DeviceInterrupts),
             )
         }
+        Facts::Sharing {
+            scheduler,
+            slices,
+            autogroup,
+            nice,
+            policy,
+            real_time_share,
+            ..
+        } => {
+            let name = match scheduler {
+                Some(Scheduler::Eevdf) => "The scheduler is EEVDF",
+                Some(Scheduler::Cfs) => "The scheduler is CFS",
+                Some(Scheduler::SchedExt) => "A BPF program schedules (sched_ext)",
+                None => "The scheduler is hidden",
+            };
+            let slices = match slices {
+                // Real-time tasks have no slice to choose.
+                _ if policy.is_some_and(Policy::is_real_time) => "",
+                true => ", and a program may choose its time slice",
+                false => ", and no program may choose its time slice",
+            };
+            let mut text = format!("{name}{slices}.");
+            match autogroup {
+                Some(true) => text += " Autogroup is on.",
+                Some(false) => text += " Autogroup is off.",
+                None => {}
+            }
+            if let Some(nice) = nice.filter(|nice| *nice != 0) {
+                text += &format!(
+                    " deadheat runs with a nice value of {}.",
+                    whole(nice, glyphs)
+                );
+            }
+            if let Some(policy) = policy.filter(|policy| *policy != Policy::Other) {
+                let name = policy.name().to_uppercase();
+                text += &format!(" deadheat runs with the scheduling policy SCHED_{name}");
+                text += &match real_time_share.filter(|_| policy.is_real_time()) {
+                    Some(limit) if limit < 1.0 => format!(
+                        ", and the kernel stops such tasks after {} of each period.",
+                        share(limit)
+                    ),
+                    Some(_) => ", and the kernel never stops such tasks.".to_owned(),
+                    None => ".".to_owned(),
+                };
+            }
+            text
+        }
         Facts::Aslr {
             setting,
             switched_off,
@@ -260,6 +307,12 @@ pub(super) fn fact(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Stri
             }
         }
     }
+}
+
+/// A whole number with the minus of the glyphs.
+fn whole(value: i32, glyphs: Glyphs) -> String {
+    let sign = if value < 0 { glyphs.minus() } else { "" };
+    format!("{sign}{}", value.unsigned_abs())
 }
 
 /// A number without decimals that say nothing.
@@ -398,6 +451,24 @@ fn measured(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Option<Stri
                 share(watch.lost),
             ))
         }
+        Facts::Sharing { core, loop_ms, .. } => {
+            let pairs = effect(EffectKind::SharingPairs)? as u64;
+            let core = cores(&core.iter().copied().collect::<Vec<u32>>());
+            Some(format!(
+                "Two equal loops of {} started together on {core}, {}: their CPU times differed \
+                 by {} on average (standard error {}, standard deviation {}). They took turns of \
+                 {} ({} switches per second of CPU time). When the first loop ended, it had used \
+                 {} of the CPU time of both.",
+                time(loop_ms * 1e6, glyphs),
+                counted(pairs, "time", "times"),
+                signed(effect(EffectKind::SharingDifference)?, glyphs),
+                share(effect(EffectKind::SharingError)?),
+                share(effect(EffectKind::SharingScatter)?),
+                time(effect(EffectKind::SharingTurn)?, glyphs),
+                count(effect(EffectKind::SharingSwitches)?),
+                share(effect(EffectKind::SharingFirst)?),
+            ))
+        }
         Facts::HugePages { .. } => {
             let small = effect(EffectKind::SmallPageRead)?;
             let huge = effect(EffectKind::HugePageRead).filter(|huge| *huge > 0.0)?;
@@ -456,6 +527,9 @@ fn not_measured(why: NotMeasured) -> &'static str {
         }
         NotMeasured::Hidden => "Not measured: the system hides what it takes.",
         NotMeasured::TooLittleMemory => "Not measured: too little memory is left to try.",
+        NotMeasured::TooBusy => {
+            "Not measured: other tasks kept the core busy, so fewer than four pairs of loops finished."
+        }
         NotMeasured::NoHugePages => "Not measured: the kernel gave no huge pages when asked.",
         NotMeasured::TakesProcesses => {
             "Not measured: what that is worth shows only over many processes, as the replicates of \

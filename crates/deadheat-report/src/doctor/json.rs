@@ -149,6 +149,29 @@ fn facts(facts: &Facts) -> Object {
                 }),
             )
             .with("other_core", *other_core),
+        Facts::Sharing {
+            core,
+            loop_ms,
+            scheduler,
+            slices,
+            autogroup,
+            nice,
+            policy,
+            real_time_share,
+            flaws,
+        } => {
+            let flaws = flaws.iter().map(|flaw| Json::from(flaw.name()));
+            object
+                .with("core", *core)
+                .with("loop_ms", *loop_ms)
+                .with("scheduler", scheduler.map(|one| one.name()))
+                .with("slices", *slices)
+                .with("autogroup", *autogroup)
+                .with("nice", *nice)
+                .with("policy", policy.map(|one| one.name()))
+                .with("real_time_share", *real_time_share)
+                .with("flaws", Json::Row(flaws.collect()))
+        }
         Facts::Aslr {
             setting,
             switched_off,

@@ -16,6 +16,16 @@ pub(super) fn share(share: f64) -> String {
     }
 }
 
+/// A small relative change in percent, with its sign and the digits of [`share`].
+pub(super) fn signed(change: f64, glyphs: Glyphs) -> String {
+    let sign = match change {
+        change if change.abs() < LEAST => "",
+        change if change < 0.0 => glyphs.minus(),
+        _ => "+",
+    };
+    format!("{sign}{}", share(change.abs()))
+}
+
 /// A relative change in percent, with its sign.
 pub(super) fn change(change: f64, glyphs: Glyphs) -> String {
     let percent = change.abs() * 100.0;
@@ -115,6 +125,8 @@ mod tests {
         assert_eq!(shares, ["0 %", "0.057 %", "3.4 %", "61 %", "100 %"]);
         let changes = [0.0, 0.0031, -0.48, 1.2].map(|one| change(one, Glyphs::Unicode));
         assert_eq!(changes, ["0 %", "+0.31 %", "−48 %", "+120 %"]);
+        let small = [0.000_01, 0.0002, -0.008].map(|one| signed(one, Glyphs::Ascii));
+        assert_eq!(small, ["0 %", "+0.020 %", "-0.80 %"]);
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //! deadheat prints it and leaves running it to its user.
 
 use deadheat_model::doctor::{
-    Checkup, EffectKind, Facts, Finding, Host, Refused, State, Topic, TurboSwitch,
+    Checkup, EffectKind, Facts, Finding, Host, Refused, Scheduler, SharingFlaw, State, Topic,
+    TurboSwitch,
 };
 
 use super::numbers::list;
@@ -17,6 +18,9 @@ pub(super) struct Remedy {
 
 /// Interrupts of a device, per second, that are worth moving elsewhere.
 const WORTH_MOVING: f64 = 20.0;
+
+/// The time slice of kernels on machines with many cores, in nanoseconds.
+const SLICE_NS: u32 = 3_000_000;
 
 /// The setting of a kernel that allows hardware counters of one's own.
 const PARANOID_ENOUGH: i32 = 2;
@@ -147,6 +151,34 @@ pub(super) fn remedy(finding: &Finding, checkup: &Checkup) -> Option<Remedy> {
                 },
             }
         }
+        Facts::Sharing {
+            scheduler, flaws, ..
+        } => flaws.first().map(|flaw| match flaw {
+            SharingFlaw::RealTime => words(
+                "Start deadheat without a real-time policy (chrt): commands inherit it, and one \
+                 may then run until it ends before the other one begins.",
+            ),
+            SharingFlaw::OneAfterTheOther if *scheduler == Some(Scheduler::Eevdf) => run(
+                "The kernel's time slice is as long as the loops. Shorten it, or race with \
+                 --arrangement turns.",
+                format!("echo {SLICE_NS} | sudo tee /sys/kernel/debug/sched/base_slice_ns"),
+            ),
+            SharingFlaw::OneAfterTheOther => words(
+                "The kernel's time slice is as long as the loops of this check (8 ms). Some profiles \
+                 of tuned lengthen it: choose another profile, or race with --arrangement turns.",
+            ),
+            SharingFlaw::Biased => words(
+                "This kernel favours one of two equal loops. Race with --arrangement turns, and \
+                 report the page to the authors of deadheat.",
+            ),
+            SharingFlaw::Scattered => words(
+                "Race when the machine is quieter, or with --arrangement turns if it stays so.",
+            ),
+            SharingFlaw::Nice => words(
+                "Start deadheat without nice: other tasks get more of the core, so races take \
+                 longer.",
+            ),
+        }),
         Facts::Aslr { switched_off, .. } => Some(if *switched_off {
             words("Start deadheat without setarch -R (a debugger does that too).")
         } else {

@@ -209,7 +209,12 @@ impl<'a> Run<'a> {
         table.column(Kind::Words, "Verdict");
         for (group, rates) in groups() {
             let labels = self.labels(group);
-            let shown = figure_cells(group, &figures, self.glyphs);
+            let shown = figure_cells(
+                &suite::sides(group),
+                &group[0].metric,
+                &figures,
+                self.glyphs,
+            );
             for (index, (label, shown)) in labels.iter().zip(shown).enumerate() {
                 let mut cells: Vec<String> = Vec::new();
                 cells.extend(names.then(|| self.title(group)));

@@ -3,7 +3,7 @@
 use deadheat_model::Pinning;
 use deadheat_model::doctor::{
     BusyLine, Checkup, CoreWatch, Effect, EffectKind, Facts, Finding, Host, NotMeasured, PinAdvice,
-    PinReason, Quota, Refused, Sensor, State, Topic, TurboSwitch,
+    PinReason, Policy, Quota, Refused, Scheduler, Sensor, SharingFlaw, State, Topic, TurboSwitch,
 };
 use deadheat_report::{DoctorTextOptions, to_doctor_json, to_doctor_text};
 use serde_json::Value;
@@ -50,6 +50,39 @@ fn core(number: u32, lost: f64, waiting: f64) -> CoreWatch {
         interrupts: Some(1_020.3),
         isolated: false,
     }
+}
+
+/// A finding about sharing: difference, standard error, standard deviation, share of the first.
+fn shared(scheduler: Option<Scheduler>, flaws: &[SharingFlaw], measured: [f64; 4]) -> Finding {
+    let [difference, error, scatter, first] = measured;
+    let state = match flaws {
+        [] => State::Fine,
+        [SharingFlaw::Nice] => State::Minor,
+        _ => State::Disturbs,
+    };
+    finding(
+        state,
+        Facts::Sharing {
+            core: Some(3),
+            loop_ms: 8.0,
+            scheduler,
+            slices: scheduler == Some(Scheduler::Eevdf),
+            autogroup: Some(true),
+            nice: Some(0),
+            policy: Some(Policy::Other),
+            real_time_share: Some(0.95),
+            flaws: flaws.to_vec(),
+        },
+        &[
+            (EffectKind::SharingPairs, 100.0),
+            (EffectKind::SharingDifference, difference),
+            (EffectKind::SharingError, error),
+            (EffectKind::SharingScatter, scatter),
+            (EffectKind::SharingFirst, first),
+            (EffectKind::SharingSwitches, 164.0),
+            (EffectKind::SharingTurn, 4.02e6),
+        ],
+    )
 }
 
 /// A laptop on which a build runs.
@@ -120,6 +153,7 @@ fn laptop() -> Checkup {
                 (EffectKind::DeviceInterrupts, 415.0),
             ],
         ),
+        shared(Some(Scheduler::Eevdf), &[], [0.0002, 0.0003, 0.0031, 0.62]),
         finding(
             State::Minor,
             Facts::Governor {
@@ -326,6 +360,21 @@ fn sandbox() -> Checkup {
                 },
                 &[(EffectKind::TimeLost, 0.41)],
             ),
+            not_measured(
+                State::Disturbs,
+                Facts::Sharing {
+                    core: Some(1),
+                    loop_ms: 8.0,
+                    scheduler: None,
+                    slices: false,
+                    autogroup: None,
+                    nice: Some(-5),
+                    policy: Some(Policy::Fifo),
+                    real_time_share: Some(0.95),
+                    flaws: vec![SharingFlaw::RealTime],
+                },
+                NotMeasured::TooBusy,
+            ),
             finding(
                 State::Fine,
                 Facts::Governor {
@@ -514,6 +563,30 @@ fn the_headline_agrees_in_number_with_what_disturbs() {
         let first = text.lines().next().expect("a headline");
         assert!(first.contains(words), "{first}");
     }
+}
+
+#[test]
+fn every_flaw_of_sharing_has_its_advice() {
+    let flaws = [
+        (SharingFlaw::RealTime, Scheduler::Eevdf),
+        (SharingFlaw::OneAfterTheOther, Scheduler::Eevdf),
+        (SharingFlaw::OneAfterTheOther, Scheduler::Cfs),
+        (SharingFlaw::Biased, Scheduler::SchedExt),
+        (SharingFlaw::Scattered, Scheduler::Cfs),
+        (SharingFlaw::Nice, Scheduler::Eevdf),
+    ];
+    let pages = flaws.map(|(flaw, scheduler)| {
+        let one = shared(Some(scheduler), &[flaw], [-0.008, 0.0011, 0.011, 0.97]);
+        let mut checkup = server();
+        checkup.findings = vec![one];
+        let page = to_doctor_text(&checkup, &UNICODE);
+        let (_, about) = page
+            .split_once("core sharing    ")
+            .expect("it is on the page");
+        let (about, _) = about.split_once("\n\n").expect("the table follows");
+        format!("{}\n{about}\n", flaw.name())
+    });
+    insta::assert_snapshot!(pages.concat());
 }
 
 #[test]

@@ -6,8 +6,9 @@ use deadheat_model::{
     Environment, Estimate, Excuse, FailedBenchmark, Family, Figures, FirstHalf, Fit, GateHit,
     HostKind, HostRow, Interval, LeftOut, LeftOutReason, Limits, LogRatio, Metric,
     MetricComparison, Observation, OppositePeaks, PairSigns, Pinning, ProcessDifference, Processes,
-    RaceKind, RankSums, RunHeader, Scope, Share, Side, SideFigures, SignedRanks, Spread, Spreads,
-    StabilityFigures, TTested, Tested, Throughput, Verdict, WaitingShare, Warning,
+    RaceKind, RacedSideBySide, RankSums, RunHeader, Scope, Share, Side, SideFigures, SignedRanks,
+    Spread, Spreads, StabilityFigures, TTested, Tested, Throughput, TurnsReason, Verdict,
+    WaitingShare, Warning,
 };
 use deadheat_testing::runs::{self, design, one_look};
 
@@ -189,6 +190,8 @@ pub fn comparison(verdict: Option<Verdict>, change: f64, half_width: f64) -> Com
             .map(|observed| observed.process)
             .collect(),
         own_link: None,
+        turns_because: None,
+        side_by_side: None,
         control: None,
         hosts: None,
         spreads: None,
@@ -487,6 +490,37 @@ pub fn without_waiting() -> Analysis {
         processes: Processes::Workers,
         ..analysis(vec![one])
     }
+}
+
+/// A race side by side, with what it read in turns.
+pub fn side_by_side() -> Analysis {
+    let mut in_turns = estimate(0.021, 0.034);
+    in_turns.replicates = 4;
+    let mut one = comparison(Some(Verdict::Slower), 0.0172, 0.0031);
+    one.metric = Metric::Cpu;
+    one.side_by_side = Some(RacedSideBySide {
+        in_turns: Some(in_turns),
+        alone: 0.173,
+    });
+    for row in &mut one.metrics {
+        if row.metric == Metric::Wall {
+            row.baseline = side("./old input", 152_300_000.0, 8);
+            row.candidate = Some(side("./new input", 154_900_000.0, 8));
+            row.estimate = None;
+        }
+    }
+    let mut opened = one.clone();
+    opened.verdict = Some(Verdict::Inconclusive);
+    opened.benchmark = "apart".to_owned();
+    opened.warnings = vec![Warning::TurnsApart { apart: 0.0821 }];
+    let in_turns = |(place, reason)| {
+        let mut turns = comparison(Some(Verdict::Inconclusive), 0.0172, 0.031);
+        turns.benchmark = format!("turns {place}");
+        turns.turns_because = Some(reason);
+        turns
+    };
+    let turns = TurnsReason::ALL.into_iter().enumerate().map(in_turns);
+    analysis([one, opened].into_iter().chain(turns).collect())
 }
 
 /// A race of functions for their 99 % quantile.
@@ -805,6 +839,7 @@ pub fn every_warning() -> Vec<Warning> {
             reason: "ld.lld: error: no space".to_owned(),
         },
         Warning::OwnLinkApart { apart: -0.1293 },
+        Warning::TurnsApart { apart: -0.0312 },
         Warning::WaitingOfItsOwn {
             contenders: vec!["./new\u{1b}[2J".to_owned()],
             share: 0.312,
@@ -929,6 +964,7 @@ pub fn everything() -> Vec<Analysis> {
         over_controlled_hosts(false),
         over_controlled_hosts(true),
         without_waiting(),
+        side_by_side(),
         of_a_quantile(Some(Verdict::Slower), 0.032),
         with_controls(),
         with_a_quiet_control(),

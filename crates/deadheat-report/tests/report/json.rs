@@ -328,6 +328,39 @@ fn a_control_is_told_to_programs_and_absent_where_there_is_none() {
 }
 
 #[test]
+fn a_race_side_by_side_tells_what_it_reads_in_turns() {
+    let suite = side_by_side();
+    let of_suite = to_text(&suite, &TextOptions::default());
+    let line =
+        "2 rows are of CPU time, both sides side by side on one core; the others took turns.";
+    assert!(of_suite.contains(line), "{of_suite}");
+    let mut analysis = suite;
+    analysis.comparisons = vec![analysis.comparisons.swap_remove(1)];
+    let text = to_text(&analysis, &TextOptions::default());
+    assert!(
+        text.contains("wall time in turns") && text.contains("152.3 ms"),
+        "{text}"
+    );
+    let raced = parsed(&to_json(&analysis))["benchmarks"][0]["side_by_side"].clone();
+    assert_eq!(raced["alone"], 0.173);
+    assert!(raced["in_turns"]["ci"].is_array(), "{raced}");
+    for text in [
+        to_text(&analysis, &TextOptions::default()),
+        to_markdown(&analysis),
+    ] {
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for part in [
+            "both ran side by side on one core",
+            "the longer one ran alone for 17 % of its time",
+            "CPU time in turns: +2.1 %",
+            "In turns the change reads 8.2 points higher than side by side",
+        ] {
+            assert!(text.contains(part), "'{part}' is missing: {text}");
+        }
+    }
+}
+
+#[test]
 fn waiting_that_was_taken_out_is_told_with_the_change_it_would_make() {
     let mut analysis = without_waiting();
     let waiting = parsed(&to_json(&analysis))["benchmarks"][0]["waiting"].clone();

@@ -98,6 +98,8 @@ pub fn one(name: &str, median: f64, change: f64, verdict: Option<Verdict>) -> Co
         matched: false,
         processes: Vec::new(),
         own_link: None,
+        turns_because: None,
+        side_by_side: None,
         control: None,
         hosts: None,
         spreads: None,

@@ -11,8 +11,8 @@ use deadheat_engine::{
 };
 use deadheat_format::ScratchFolder;
 use deadheat_model::{
-    Benchmark, Calibration, CalibrationEnd, CalibrationRace, Conditions, EndReason, Plan, Program,
-    RaceKind, RaceSettings, Run, RunEnd, TimeLimit,
+    Arrangement, Benchmark, Calibration, CalibrationEnd, CalibrationRace, Conditions, EndReason,
+    Plan, Program, RaceKind, RaceSettings, Run, RunEnd, TimeLimit,
 };
 use deadheat_report::CalibrationStanding;
 
@@ -479,6 +479,7 @@ impl<'a> Field<'a> {
             folder: self.scratch.path().to_owned(),
             shown: 2,
             command: Vec::new(),
+            arrangement: Arrangement::Turns,
             placements: None,
             open: false,
             commits: Vec::new(),

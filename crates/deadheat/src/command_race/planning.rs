@@ -1,12 +1,13 @@
 //! Spec → Plan: everything is checked and fixed before the first launch.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use deadheat_analysis::{LooksError, blocks_for_quantile, fixed_look, planned_looks};
 use deadheat_engine::{COUNTED_PATTERN, ProfileError, ValueReader, counted_words, find_executable};
 use deadheat_model::{
-    Benchmark, CommandLine, Contender, Design, Front, Hooks, Looks, Metric, Output, Plan,
-    ShareRange, Value, Values, Workload,
+    Arrangement, Benchmark, CommandLine, Contender, Design, Front, Hooks, Looks, Metric, Output,
+    Plan, ShareRange, Value, Values, Workload,
 };
 
 use super::parameters::{combinations, substitute, usage};
@@ -163,6 +164,67 @@ impl CommandRaceSpec {
             self.settings.replicates_of_part(),
         ];
         told.iter().all(Option::is_none)
+    }
+
+    /// How the commands of this plan may share the machine. `may_pilot` says whether a pilot can
+    /// find out how they race best: where it cannot, they take turns unless the user says otherwise.
+    pub fn arrangement(&self, plan: &Plan, may_pilot: bool) -> Result<Arrangement, Failure> {
+        let asked = self.settings.arrangement.unwrap_or_default();
+        if asked == Arrangement::Turns {
+            return Ok(asked);
+        }
+        match self.why_in_turns(plan) {
+            Some(why) if asked == Arrangement::SideBySide => {
+                usage(format!("--arrangement side-by-side is not possible: {why}"))
+            }
+            None if asked == Arrangement::SideBySide || self.may_choose(may_pilot) => Ok(asked),
+            _ => Ok(Arrangement::Turns),
+        }
+    }
+
+    /// Parts of a race must all race alike, and each would have a pilot of its own.
+    fn may_choose(&self, may_pilot: bool) -> bool {
+        may_pilot && self.settings.part().is_none()
+    }
+
+    /// The reason, if any, why the commands of this plan must take turns.
+    fn why_in_turns(&self, plan: &Plan) -> Option<String> {
+        let asked = |benchmark: usize| {
+            let of_rules = plan.benchmarks[benchmark].overrides.judged.as_ref();
+            let of_line = self.settings.metric.as_ref().map(|_| &plan.design.judged);
+            let of_values = Some(&plan.design.judged).filter(|judged| **judged != Metric::Wall);
+            of_rules.or(of_line).or(of_values)
+        };
+        let mut judged = (0..plan.benchmarks.len()).filter_map(asked);
+        if let Some(metric) = judged.find(|metric| !metric.is_used_by_itself()) {
+            return Some(format!(
+                "{metric} of a command would also depend on the command that shares its core"
+            ));
+        }
+        if plan.design.callgrind {
+            return Some(
+                "callgrind's counts do not depend on other processes, so turns lose nothing"
+                    .to_owned(),
+            );
+        }
+        let quantile = |benchmark: usize| plan.quantile(benchmark).is_some();
+        if (0..plan.benchmarks.len()).any(quantile) {
+            return Some("--quantile is about single launches".to_owned());
+        }
+        if self.values.file.is_some() {
+            return Some("both commands would write the same --value-file".to_owned());
+        }
+        let outputs = self.outputs.iter();
+        let file = outputs.filter_map(|output| match output {
+            Output::File(path) => Some(path),
+            _ => None,
+        });
+        let same_file =
+            |path: &PathBuf| format!("several commands would write '{}' at once", path.display());
+        let (mut files, shared) = (file.clone(), self.outputs.len() == 1);
+        let mut known = HashSet::new();
+        let written_twice = files.find(|path| shared || !known.insert(*path));
+        written_twice.map(same_file)
     }
 
     /// hyperfine counts runs of each command, deadheat replicates: a block of
@@ -438,7 +500,7 @@ mod tests {
     }
 
     #[test]
-    fn a_control_is_the_baseline_once_more_in_every_benchmark() {
+    fn a_control_is_the_baseline_reruns_in_every_benchmark() {
         let mut spec = spec(&["a {n}", "b {n}"]);
         spec.parameters = vec![Parameter::list("n", "1,2").unwrap()];
         spec.settings.control = Some(true);

@@ -9,9 +9,11 @@ use deadheat_engine::{
     OsClock, Placements, Watcher, environment,
 };
 use deadheat_model::{
-    Commit, Conditions, CounterAccess, Environment, Metric, NeutralLinks, Plan, RunHeader, Until,
+    Arrangement, Commit, Conditions, CounterAccess, Environment, Metric, NeutralLinks, Plan,
+    RunHeader, Until,
 };
 
+use super::arrangement::arrange;
 use super::header::{self, environment_of};
 use super::planning::{
     add_own_links, plan_for_costs, refuse_unmeasured_overrides, refuse_unwritable,
@@ -30,6 +32,8 @@ pub struct RaceOptions {
     pub shown: RawFd,
     /// The command that runs the same race again; empty when it is not known.
     pub command: Vec<String>,
+    /// How the commands of a block share the machine.
+    pub arrangement: Arrangement,
     /// The program that makes neutral links: one that understands
     /// `placements EXECUTABLE SEED…`, as `deadheat` does. Without one all
     /// commands run as they were linked.
@@ -76,16 +80,23 @@ pub fn race_commands(
     let mut contenders = contenders(&plan, options.shown, true, &interrupts)?;
     let mut header = header(plan, machine, &options.command, &contenders)?;
     let clock = OsClock::start();
+    let links = header.environment.neutral_links.iter();
+    let on_links = links.clone().any(|links| links.made_by.is_ok());
     // What a link costs nobody knows before it is made, and a replicate on neutral links needs one.
-    if options.open
-        && !header
-            .environment
-            .neutral_links
-            .iter()
-            .any(|links| links.made_by.is_ok())
-    {
-        pilot(&mut header.plan, &mut contenders, &clock)
+    if !on_links {
+        pilot(&mut header.plan, &mut contenders, options, &clock)
             .map_err(|error| not_started(error, &interrupts))??;
+    } else if options.arrangement == Arrangement::SideBySide {
+        return Err(RaceError::Design(
+            "--arrangement side-by-side and neutral links cannot be combined; --placement own races \
+             the programs as you linked them"
+                .to_owned(),
+        ));
+    }
+    // A calibration races commands in turns, whose noise is many times that of side by side.
+    let mut benchmarks = header.plan.benchmarks.iter();
+    if benchmarks.any(|benchmark| benchmark.side_by_side.is_some()) {
+        header.environment.calibration = None;
     }
     let spent = Duration::from_nanos(clock.elapsed_ns());
     let mut contenders = contenders.with_placements(placements);
@@ -100,16 +111,20 @@ pub fn race_commands(
     .begin(header, Vec::new(), options.save.as_deref(), &options.folder)
 }
 
-/// Warms up the commands of every benchmark, and gives those that take little time as many
-/// replicates at most as they have time for.
+/// Warms up the commands of every benchmark, chooses how they race, and gives those that take
+/// little time as many replicates at most as they have time for.
 fn pilot(
     plan: &mut Plan,
     contenders: &mut CommandContenders<'_>,
+    options: &RaceOptions,
     clock: &OsClock,
 ) -> Result<Result<(), RaceError>, EngineError> {
+    if !options.open && options.arrangement == Arrangement::Turns {
+        return Ok(Ok(()));
+    }
     let mut costs_ns = Vec::new();
-    for (index, benchmark) in plan.benchmarks.iter().enumerate() {
-        if !plan.races(benchmark) {
+    for index in 0..plan.benchmarks.len() {
+        if !plan.races(&plan.benchmarks[index]) {
             costs_ns.push(None);
             continue;
         }
@@ -118,9 +133,24 @@ fn pilot(
             .design
             .budget
             .map(|budget| budget.saturating_sub(spent));
-        costs_ns.push(contenders.pilot(plan, index, left)?);
+        // A plan that is only saved is made without a launch.
+        let in_turns_ns = match options.use_of_plan {
+            PlanUse::Save => None,
+            PlanUse::Race | PlanUse::Saved => contenders.pilot(plan, index, left)?,
+        };
+        let known = (in_turns_ns, left);
+        // One race of many is asked for its effect alone.
+        let is_rerun = options.until.is_none();
+        let arranged = arrange(plan, index, known, is_rerun, options.arrangement, |how| {
+            contenders.try_side_by_side(index, how)
+        })?;
+        costs_ns.push(arranged);
     }
-    Ok(plan_for_costs(plan, &costs_ns))
+    contenders.arrange(plan);
+    if options.open {
+        return Ok(plan_for_costs(plan, &costs_ns));
+    }
+    Ok(Ok(()))
 }
 
 /// Finds the executables that have neutral links; a run that is taken up again goes on with

@@ -8,7 +8,7 @@ use deadheat_engine::{
     Interrupts, LinkProgram, Moment, WorkerProgram,
 };
 use deadheat_model::{
-    Benchmark, Commit, Conditions, Environment, Front, LeftOut, LeftOutReason, Metric,
+    Arrangement, Benchmark, Commit, Conditions, Environment, Front, LeftOut, LeftOutReason, Metric,
     NeutralLinks, Plan, RaceSettings, RulesOfSome, Until,
 };
 
@@ -149,6 +149,13 @@ pub(super) fn function_contenders<'a>(
     metrics: &[Metric],
     interrupts: &'a Interrupts,
 ) -> Result<FunctionContenders<'a>, RaceError> {
+    if race.settings.arrangement == Some(Arrangement::SideBySide) {
+        return Err(RaceError::Design(
+            "--arrangement side-by-side does not apply to functions; it works for commands and \
+             executables of Google Benchmark"
+                .to_owned(),
+        ));
+    }
     let options = FunctionOptions {
         program: race.program.clone(),
         shown: race.shown,

@@ -353,7 +353,7 @@ fn take_part(plan: &mut Plan, part: Shard) -> Result<(), RaceError> {
         if let Some(level) = &mut benchmark.overrides.level {
             level.looks = look(level.alpha)?;
         }
-        if let Some(own) = &mut benchmark.own_link {
+        if let Some(own) = &mut benchmark.rerun {
             own.replicates = own.replicates.min(part.replicates);
         }
     }

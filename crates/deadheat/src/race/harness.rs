@@ -7,13 +7,14 @@ use deadheat_engine::{
     requested_repetitions,
 };
 use deadheat_model::{
-    Benchmark, Contender, Environment, Front, Harness, HarnessCalls, LeftOutReason, NeutralLinks,
-    Pinning, Plan, Program, RaceSettings, Workload,
+    Benchmark, Contender, Environment, Front, Harness, HarnessCalls, LeftOutReason, Metric,
+    NeutralLinks, Pinning, Plan, Program, RaceSettings, SideBySide, Workload,
 };
 
 use super::RaceError;
 use super::commands::placements;
 use super::entries::{BenchmarkRace, OWN_LINK_REPLICATES, PilotedContenders};
+use super::launch_arrangement::{add_turns, arrange, asked, refuse_side_by_side};
 use super::planning::add_own_links;
 
 /// A benchmark of a harness before its pilot: for every side the contender's name, the executable
@@ -60,6 +61,7 @@ pub(super) fn contenders<'a>(
     interrupts: &'a Interrupts,
 ) -> Result<HarnessContenders<'a>, RaceError> {
     refuse_pins(race, benchmarks)?;
+    refuse_side_by_side(&race.settings, &harnesses(benchmarks)).map_err(RaceError::Design)?;
     if race.settings.callgrind() {
         return Err(RaceError::Design(
             "--callgrind: executables of harnesses are launched as they are, and their samples cannot \
@@ -170,7 +172,7 @@ impl PilotedContenders for HarnessContenders<'_> {
         &mut self,
         index: usize,
         benchmark: &mut Benchmark,
-        _settings: &RaceSettings,
+        settings: &RaceSettings,
         _more: usize,
     ) -> Result<Option<f64>, EngineError> {
         // A control is launched as its baseline is.
@@ -187,11 +189,21 @@ impl PilotedContenders for HarnessContenders<'_> {
                 })
             })
             .collect();
+        let asked = asked(settings, benchmark);
         let piloted = HarnessContenders::pilot(self, index, &benchmark.name, &sides);
         // That of one whose pilot failed.
         benchmark.blocks_per_replicate = Some(1);
         let mut piloted = piloted?;
-        let cost_ns = complete(&mut piloted, benchmark.slots_per_block());
+        let shared_ns = arrange(self, (index, &benchmark.name, &sides), asked, &mut piloted)?;
+        let slots = benchmark.slots_per_block();
+        let cost_ns = match shared_ns {
+            Some(shared_ns) => {
+                benchmark.side_by_side = Some(SideBySide::default());
+                benchmark.overrides.judged.get_or_insert(Metric::Cpu);
+                shared_ns * slots as f64 / sides.len() as f64
+            }
+            None => complete(&mut piloted, slots),
+        };
         let first = piloted.calls.first().cloned();
         benchmark.blocks_per_replicate = first.as_ref().map(|calls| calls.repetitions);
         benchmark.counters = piloted.counters;
@@ -229,8 +241,11 @@ impl PilotedContenders for HarnessContenders<'_> {
         race: &BenchmarkRace,
         interrupts: &Interrupts,
     ) -> Result<Vec<NeutralLinks>, RaceError> {
-        let placements = placements(plan, race.placements.clone(), None, interrupts)?;
         // One race of many is asked for its effect alone.
+        if race.until.is_none() {
+            add_turns(plan);
+        }
+        let placements = placements(plan, race.placements.clone(), None, interrupts)?;
         if race.until.is_none() {
             add_own_links(plan, OWN_LINK_REPLICATES, |of| {
                 placements.possible(of) && !failed(of)
@@ -291,6 +306,7 @@ mod tests {
             launch_ns: 2e6,
             repetition_ns: 3e6,
             most_repetitions,
+            usage: None,
         }
     }
 

@@ -9,7 +9,8 @@ use deadheat_analysis::{LooksError, fixed_look, looks_within, planned_blocks, pl
 use deadheat_engine::{Pilot, Piloted, least_warm_up_rounds};
 use deadheat_format::{FileProblem, ensure_folder, ensure_writable};
 use deadheat_model::{
-    Benchmark, Contender, Design, Front, LevelOverride, Looks, Metric, OwnLink, Plan, RaceSettings,
+    Benchmark, Contender, Design, Front, LevelOverride, Looks, Metric, Plan, RaceSettings, Rerun,
+    RerunKind,
 };
 
 use super::RaceError;
@@ -332,9 +333,12 @@ pub(super) fn add_own_links(plan: &mut Plan, replicates: u32, possible: impl Fn(
         .iter()
         .enumerate()
         // With one contender there is nothing to compare.
-        .filter(|(of, benchmark)| benchmark.rivals() > 1 && possible(*of))
+        .filter(|(of, benchmark)| {
+            benchmark.rerun.is_none() && benchmark.rivals() > 1 && possible(*of)
+        })
         .map(|(of, benchmark)| Benchmark {
-            own_link: Some(OwnLink {
+            rerun: Some(Rerun {
+                kind: RerunKind::OwnLink,
                 of,
                 replicates: most(of),
             }),
@@ -502,13 +506,17 @@ mod tests {
     }
 
     #[test]
-    fn the_same_benchmark_stands_at_the_end_once_more() {
+    fn the_same_benchmark_stands_at_the_end_reruns() {
         let mut plan = plan_on_neutral_links(40);
         add_own_links(&mut plan, 6, |of| of != 1);
         assert_eq!(plan.benchmarks.len(), 4);
         let replicates = 6;
         let beside = Benchmark {
-            own_link: Some(OwnLink { of: 2, replicates }),
+            rerun: Some(Rerun {
+                kind: RerunKind::OwnLink,
+                of: 2,
+                replicates,
+            }),
             ..plan.benchmarks[2].clone()
         };
         assert_eq!(plan.benchmarks[3], beside);
@@ -521,7 +529,7 @@ mod tests {
         let beside: Vec<u32> = plan
             .benchmarks
             .iter()
-            .filter_map(|benchmark| Some(benchmark.own_link?.replicates))
+            .filter_map(|benchmark| Some(benchmark.rerun?.replicates))
             .collect();
         assert_eq!(beside, [4, 4]);
     }

@@ -128,6 +128,17 @@ pub(crate) trait HarnessAdapter: Sync {
         None
     }
 
+    /// Returns whether the source of the benchmark fixes its iterations, as its name tells.
+    fn fixes_iterations(&self, _benchmark: &str) -> bool {
+        false
+    }
+
+    /// Returns whether the source of the benchmark has it timed by other than its CPU time, as its
+    /// name tells.
+    fn is_timed_by_wall(&self, _benchmark: &str) -> bool {
+        false
+    }
+
     /// The number of threads the benchmark runs on, as far as the user's own arguments and its name
     /// tell.
     fn threads(&self, _own: &[String], _benchmark: &str) -> u32 {
@@ -348,6 +359,31 @@ impl Repetition {
     /// Nanoseconds that the whole repetition took.
     pub(crate) fn took_ns(&self) -> f64 {
         self.wall_ns * self.iterations as f64
+    }
+}
+
+/// The CPU time of one side of a benchmark.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct IterationUsage {
+    /// CPU time of an iteration in the repetition that took least of it, in nanoseconds.
+    pub cpu_ns: f64,
+    /// CPU time as a share of the wall time, in the repetition that took the least wall time.
+    pub busy: f64,
+}
+
+impl IterationUsage {
+    /// `None` without repetitions, or where these tell no CPU time.
+    pub(crate) fn of(repetitions: &[Repetition]) -> Option<Self> {
+        let cpu_ns = repetitions.iter().map(|row| row.cpu_ns);
+        let cpu_ns = cpu_ns.collect::<Option<Vec<f64>>>()?;
+        let walls = repetitions.iter().map(|row| row.wall_ns);
+        let (wall_ns, cpu_of_it) = walls
+            .zip(cpu_ns.iter())
+            .min_by(|(one, _), (other, _)| one.total_cmp(other))?;
+        Some(Self {
+            cpu_ns: cpu_ns.iter().copied().fold(f64::INFINITY, f64::min),
+            busy: cpu_of_it / wall_ns,
+        })
     }
 }
 

@@ -1,10 +1,11 @@
 //! The benchmarks of executables of harnesses, raced launch by launch.
 
+use std::ops::Range;
 use std::path::PathBuf;
 
 use deadheat_model::{
     Block, BlockRecord, Contender, Flags, HarnessCalls, Metric, NeutralLinks, Observed, Pinning,
-    Placed, Plan, Sample, Slot, Workload,
+    Placed, Plan, Sample, Workload,
 };
 
 use super::super::witness::Witness;
@@ -33,6 +34,8 @@ struct Entered {
     name: String,
     contenders: Vec<(String, HarnessCalls)>,
     counters: Vec<Metric>,
+    /// True if the contenders are launched at the same moment on one core.
+    is_side_by_side: bool,
     /// By contender: true if a neutral link of it is given its own path as its name.
     named_by_link: Vec<bool>,
 }
@@ -46,6 +49,7 @@ struct Measured {
 }
 
 /// The draws for all launches of a replicate.
+#[derive(Clone, Copy)]
 struct Drawn {
     /// The padding of both sides' paths.
     path_padding: PathPadding,
@@ -55,7 +59,7 @@ struct Drawn {
 /// The benchmarks of executables of harnesses. A replicate is one launch
 /// for every slot of a block; the repetitions of the launches are its blocks.
 pub struct HarnessContenders<'a> {
-    launcher: Launcher<'a>,
+    pub(super) launcher: Launcher<'a>,
     metrics: &'static [Metric],
     iteration_support: IterationSupport,
     benchmarks: Vec<Entered>,
@@ -144,6 +148,7 @@ impl<'a> HarnessContenders<'a> {
                 named_by_link: vec![false; benchmark.contenders.len()],
                 contenders: contenders.collect::<Result<_, _>>()?,
                 counters: benchmark.counters.clone(),
+                is_side_by_side: benchmark.side_by_side.is_some(),
             });
         }
         self.benchmarks = benchmarks;
@@ -162,7 +167,11 @@ impl<'a> HarnessContenders<'a> {
         let contenders = &self.benchmarks[block.benchmark].contenders;
         let threads = contenders.iter().map(|(_, calls)| calls.threads).max();
         let place = [block.benchmark as u64, u64::from(block.replicate), 0];
-        self.launcher.settle(place, threads.unwrap_or(1))?;
+        if self.benchmarks[block.benchmark].is_side_by_side {
+            self.launcher.settle_to_share(place)?;
+        } else {
+            self.launcher.settle(place, threads.unwrap_or(1))?;
+        }
         self.links = vec![None; self.benchmarks[block.benchmark].contenders.len()];
         if self.placements.concerns(block.benchmark) {
             let mut placements = std::mem::take(&mut self.placements);
@@ -186,9 +195,16 @@ impl<'a> HarnessContenders<'a> {
             let variant = self.links[contender].clone();
             self.once(block, contender, variant.as_ref(), prime.padding.into())?;
         }
+        // Those of one moment.
+        let at_once = if self.benchmarks[block.benchmark].is_side_by_side {
+            self.benchmarks[block.benchmark].contenders.len()
+        } else {
+            1
+        };
         let mut slots = Vec::new();
-        for (index, slot) in block.slots.iter().enumerate() {
-            slots.push(self.slot(block, index, *slot)?);
+        while slots.len() < block.slots.len() {
+            let end = block.slots.len().min(slots.len() + at_once);
+            slots.extend(self.slots(block, slots.len()..end)?);
         }
         self.measured = Some(Measured {
             benchmark: block.benchmark,
@@ -214,6 +230,7 @@ impl<'a> HarnessContenders<'a> {
         let launch = Launch {
             warm_up: 0,
             repetitions: least,
+            is_side_by_side: false,
             ..launch
         };
         self.launcher.launch(&launch).map(|_| ())
@@ -232,35 +249,50 @@ impl<'a> HarnessContenders<'a> {
         }
     }
 
-    /// The launch of one slot, with everything checked that the blocks need.
-    fn slot(
+    /// The launches of slots that begin at the same moment, with everything checked that the blocks
+    /// need.
+    fn slots(
         &mut self,
         block: &Block,
-        index: usize,
-        slot: Slot,
-    ) -> Result<Vec<Repetition>, EngineError> {
-        let benchmark = &self.benchmarks[block.benchmark];
-        let contender = slot.contender.index();
-        let launch = benchmark.launch(
-            contender,
-            Moment::of(block, Some(index)),
-            self.links[contender].as_ref(),
-            self.drawn(block),
-            slot.padding.into(),
-        );
-        let repetitions = self.launcher.launch(&launch)?;
-        let noticed = self.launcher.watched.noticed();
-        let replicate = block.replicate;
-        self.witness
-            .note((block.benchmark, contender), replicate, noticed);
-        let found = repetitions.len();
-        let expected = launch.repetitions;
+        slots: Range<usize>,
+    ) -> Result<Vec<Vec<Repetition>>, EngineError> {
+        let drawn = self.drawn(block);
+        let (benchmark, links) = (&self.benchmarks[block.benchmark], &self.links);
+        let launches: Vec<Launch<'_>> = slots
+            .map(|index| {
+                let slot = block.slots[index];
+                let contender = slot.contender.index();
+                benchmark.launch(
+                    contender,
+                    Moment::of(block, Some(index)),
+                    links[contender].as_ref(),
+                    drawn,
+                    slot.padding.into(),
+                )
+            })
+            .collect();
+        let all = self.launcher.launch_together(&launches)?;
+        for (launch, watched) in launches.iter().zip(&self.launcher.watched) {
+            let of = (block.benchmark, launch.contender);
+            self.witness.note(of, block.replicate, watched.noticed());
+        }
+        for (launch, repetitions) in launches.iter().zip(&all) {
+            benchmark.check(launch, repetitions)?;
+        }
+        Ok(all)
+    }
+}
+
+impl Entered {
+    /// Checks that the blocks of a replicate have what they need.
+    fn check(&self, launch: &Launch<'_>, repetitions: &[Repetition]) -> Result<(), EngineError> {
+        let (found, expected) = (repetitions.len(), launch.repetitions);
         if found != expected as usize {
             let problem = HarnessError::Repetitions { found, expected };
-            return Err(failure(&launch, problem));
+            return Err(failure(launch, problem));
         }
         for (repetition, row) in repetitions.iter().enumerate() {
-            for counter in &benchmark.counters {
+            for counter in &self.counters {
                 let counter = counter.name();
                 if let Err(found) = row.counter(counter) {
                     let problem = HarnessError::Counter {
@@ -268,15 +300,13 @@ impl<'a> HarnessContenders<'a> {
                         repetition,
                         found,
                     };
-                    return Err(failure(&launch, problem));
+                    return Err(failure(launch, problem));
                 }
             }
         }
-        Ok(repetitions)
+        Ok(())
     }
-}
 
-impl Entered {
     /// A launch of one contender.
     fn launch<'c>(
         &'c self,
@@ -289,12 +319,14 @@ impl Entered {
         let (name, calls) = &self.contenders[contender];
         Launch {
             position: (&self.name, name, moment),
+            contender,
             adapter: adapter_of(calls.harness),
             program: &calls.program,
             benchmark: &calls.benchmark,
             length: calls.length,
             warm_up: calls.warm_up,
             repetitions: calls.repetitions,
+            is_side_by_side: self.is_side_by_side,
             variant,
             path_padding: Some(drawn.path_padding),
             padding,
@@ -385,7 +417,7 @@ impl StartsFrom for HarnessContenders<'_> {
                 break error;
             }
             let named_by_link = &mut self.benchmarks[block.benchmark].named_by_link[contender];
-            match self.launcher.watched.left_for() {
+            match self.launcher.watched[0].left_for() {
                 None => return Ok(None),
                 Some(_) if !*named_by_link => *named_by_link = true,
                 Some(file) => {

@@ -119,6 +119,15 @@ impl HarnessAdapter for GoogleBenchmark {
         number(benchmark, "iterations:").is_some() || part(benchmark, "min_time:").is_some()
     }
 
+    fn fixes_iterations(&self, benchmark: &str) -> bool {
+        number(benchmark, "iterations:").is_some()
+    }
+
+    fn is_timed_by_wall(&self, benchmark: &str) -> bool {
+        let mut parts = benchmark.split('/').skip(1);
+        parts.any(|part| matches!(part, "real_time" | "manual_time"))
+    }
+
     fn own_repetitions(&self, benchmark: &str) -> Option<u32> {
         number(benchmark, "repeats:")
     }

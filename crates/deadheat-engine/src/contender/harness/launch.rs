@@ -8,7 +8,6 @@ use std::process::Command;
 use std::time::Duration;
 
 use deadheat_model::{AddressSpace, Harness, Pinning, Program, RepetitionLength};
-use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::sched::{CpuSet, sched_getaffinity};
 use nix::unistd::Pid;
 use rand_core::Rng;
@@ -16,7 +15,7 @@ use rand_core::Rng;
 use super::adapter::{
     HarnessAdapter, LaunchOutput, LaunchRequest, Repetition, RequestedRepetitions, ResultsBy,
 };
-use crate::affinity::Cores;
+use crate::affinity::{AffinityError, Cores};
 use crate::command_failure::{HarnessCause, HarnessError};
 use crate::contender::witness::Noticed;
 use crate::error::EngineError;
@@ -28,7 +27,7 @@ use crate::memory_layout::{PathPadding, at_fixed_addresses};
 use crate::observed::{PADDING_VARIABLE, ProcessState, Started, Watch, is_within};
 use crate::order::Moment;
 use crate::random::{Purpose, stream};
-use crate::subprocess::{Answer, Ending, run_watched};
+use crate::subprocess::{Answer, Captured, Ending, Job, run_together};
 use crate::worker::seed_hashes;
 
 /// The way in which executables of harnesses are raced.
@@ -54,6 +53,8 @@ pub(super) struct Launch<'a> {
     /// The benchmark, the contender and the moment, for the message should it
     /// fail.
     pub(super) position: (&'a str, &'a str, Moment),
+    /// The place of the contender in the benchmark.
+    pub(super) contender: usize,
     pub(super) adapter: &'static dyn HarnessAdapter,
     pub(super) program: &'a Program,
     /// By which the program knows it.
@@ -62,6 +63,8 @@ pub(super) struct Launch<'a> {
     /// Repetitions that are not counted, in front of the others.
     pub(super) warm_up: u32,
     pub(super) repetitions: u32,
+    /// True if the other sides run at the same time.
+    pub(super) is_side_by_side: bool,
     /// A neutral link of the program, started instead under the same name.
     pub(super) variant: Option<&'a Variant>,
     /// The padding of its path beside that of the other side.
@@ -76,8 +79,7 @@ pub(super) struct Launch<'a> {
     pub(super) named_by_link: bool,
 }
 
-/// The process of the last launch, as it was seen.
-#[derive(Default)]
+/// The process of a launch, as it was seen.
 pub(super) struct Watched {
     pub(super) watch: Watch,
     /// The file that was started.
@@ -124,8 +126,8 @@ pub(super) struct Launcher<'a> {
     pub(super) cores: Cores,
     /// Processes started since somebody last asked.
     pub(super) launched: u64,
-    /// The process of the last launch.
-    pub(super) watched: Watched,
+    /// The processes that were launched last.
+    pub(super) watched: Vec<Watched>,
 }
 
 impl<'a> Launcher<'a> {
@@ -138,7 +140,7 @@ impl<'a> Launcher<'a> {
             options,
             interrupts,
             launched: 0,
-            watched: Watched::default(),
+            watched: Vec::new(),
         })
     }
 
@@ -159,21 +161,72 @@ impl<'a> Launcher<'a> {
         Ok(self.cores.settle(draw, threads)?)
     }
 
+    /// Settles on the core of this place, which several processes of one thread then share.
+    pub(super) fn settle_to_share(&self, place: [u64; 3]) -> Result<(), EngineError> {
+        match self.cores.choices() {
+            [] => Err(AffinityError::Hidden.into()),
+            _ => self.settle(place, 1),
+        }
+    }
+
     /// Launches it and reads what it yields: all repetitions of the benchmark, at least one. A
     /// folder that was made for the launch is gone when this returns.
     pub(super) fn launch(&mut self, launch: &Launch<'_>) -> Result<Vec<Repetition>, EngineError> {
-        let failure = |problem| failure(launch, problem);
-        let not_started = |error: std::io::Error| {
-            failure(HarnessError::Process {
-                ending: Ending::NotStarted(error.to_string()),
-                stderr_tail: String::new(),
-            })
-        };
+        let mut all = self.launch_together(std::slice::from_ref(launch))?;
+        Ok(all.remove(0))
+    }
+
+    /// The same of several at the same time, all of them begun at the same moment.
+    pub(super) fn launch_together(
+        &mut self,
+        launches: &[Launch<'_>],
+    ) -> Result<Vec<Vec<Repetition>>, EngineError> {
+        self.watched.clear();
+        let (mut jobs, mut folders) = (Vec::new(), Vec::new());
+        for launch in launches {
+            let (command, answer, folder) = self
+                .command(launch)
+                .map_err(|error| failure(launch, not_started(&error)))?;
+            jobs.push((command, answer));
+            folders.push(folder);
+        }
+        let jobs = jobs.into_iter().zip(&mut self.watched);
+        let jobs = jobs.map(|((command, answer), watched)| Job {
+            command,
+            answer,
+            watch: Some(&mut watched.watch),
+        });
+        // Each has the core for a part of the time only.
+        let sharing = u32::try_from(launches.len()).unwrap_or(u32::MAX);
+        let patience = self.options.timeout;
+        let patience = patience.map(|patience| patience.saturating_mul(sharing));
+        let fixed = launches.iter().any(|launch| launch.fixed_addresses);
+        let captured = at_fixed_addresses(fixed, || {
+            run_together(jobs.collect(), patience, self.interrupts)
+        })?;
+        self.launched += launches.len() as u64;
+        let ended = launches.iter().zip(captured).zip(folders);
+        let ended =
+            ended.filter_map(|((launch, captured), folder)| Some((launch, captured?, folder)));
+        let (failed, well): (Vec<_>, Vec<_>) =
+            ended.partition(|(_, captured, _)| captured.ending.is_some());
+        // If one failed, the others may not have ended.
+        let ended = if failed.is_empty() { well } else { failed };
+        let read = ended.into_iter();
+        let read = read.map(|(launch, captured, folder)| self.yielded(launch, captured, folder));
+        read.collect()
+    }
+
+    /// The command of a launch, where its results come from, and the folder that was made for it.
+    fn command(
+        &mut self,
+        launch: &Launch<'_>,
+    ) -> std::io::Result<(Command, Answer, Option<LaunchFolder>)> {
         let adapter = launch.adapter;
         let results = adapter.results();
-        let (here, there) = pipe().map_err(not_started)?;
+        let (here, there) = pipe()?;
         let folder = match results {
-            ResultsBy::Folder(_) => Some(LaunchFolder::new().map_err(not_started)?),
+            ResultsBy::Folder(_) => Some(LaunchFolder::new()?),
             ResultsBy::Pipe | ResultsBy::StandardOutput => None,
         };
         let own = startable(&launch.program.executable);
@@ -186,19 +239,17 @@ impl<'a> Launcher<'a> {
             Some(_) if launch.named_by_link => started.clone(),
             _ => named,
         };
-        self.watched = Watched {
+        self.watched.push(Watched {
             watch: Watch::default(),
             started: Started::by(image),
             given: sched_getaffinity(Pid::from_raw(0)).ok(),
-        };
+        });
         let mut command = starting(adapter, started, named);
         command.args(arguments(launch));
         if let Some(directory) = &launch.program.directory {
             command.current_dir(directory);
         }
         if results == ResultsBy::Pipe {
-            fcntl(&there, FcntlArg::F_SETFD(FdFlag::empty()))
-                .map_err(|errno| not_started(errno.into()))?;
             let path = format!("/proc/self/fd/{}", there.as_raw_fd());
             command.args(adapter.arguments_for_results(&path));
         }
@@ -220,15 +271,21 @@ impl<'a> Launcher<'a> {
             ResultsBy::StandardOutput => Answer::Printed,
             ResultsBy::Pipe | ResultsBy::Folder(_) => Answer::Piped { here, there, shown },
         };
-        let patience = self.options.timeout;
-        let (interrupts, watch) = (self.interrupts, Some(&mut self.watched.watch));
-        let captured = at_fixed_addresses(launch.fixed_addresses, || {
-            run_watched(command, answer, None, patience, interrupts, watch)
-        })?;
-        self.launched += 1;
+        Ok((command, answer, folder))
+    }
+
+    /// The repetitions in the results of a launch.
+    fn yielded(
+        &self,
+        launch: &Launch<'_>,
+        captured: Captured,
+        folder: Option<LaunchFolder>,
+    ) -> Result<Vec<Repetition>, EngineError> {
+        let failure = |problem| failure(launch, problem);
+        let (adapter, results) = (launch.adapter, launch.adapter.results());
         let text = String::from_utf8_lossy(&captured.output).into_owned();
         let stderr_tail = captured.stderr_tail;
-        if shown && results == ResultsBy::StandardOutput {
+        if self.options.shown && results == ResultsBy::StandardOutput {
             // Who closed deadheat's standard error wants to see nothing.
             let _ = writeln!(std::io::stderr(), "{text}{stderr_tail}");
         }
@@ -243,7 +300,10 @@ impl<'a> Launcher<'a> {
             })));
         }
         let files = match (results, &folder) {
-            (ResultsBy::Folder(names), Some(folder)) => folder.files(names).map_err(not_started)?,
+            (ResultsBy::Folder(names), Some(folder)) => {
+                let files = folder.files(names);
+                files.map_err(|error| failure(not_started(&error)))?
+            }
             _ => Vec::new(),
         };
         let yielded = LaunchOutput {
@@ -255,6 +315,13 @@ impl<'a> Launcher<'a> {
         let mut repetitions = repetitions.map_err(failure)?;
         repetitions.drain(..repetitions.len().min(launch.warm_up as usize));
         Ok(repetitions)
+    }
+}
+
+fn not_started(error: &std::io::Error) -> HarnessError {
+    HarnessError::Process {
+        ending: Ending::NotStarted(error.to_string()),
+        stderr_tail: String::new(),
     }
 }
 
@@ -300,6 +367,7 @@ pub(super) fn failure(launch: &Launch<'_>, problem: HarnessError) -> EngineError
     let cause = HarnessCause {
         what: problem,
         launch: again(launch),
+        is_side_by_side: launch.is_side_by_side,
     };
     EngineError::Function(Box::new(FunctionFailure {
         benchmark: benchmark.to_owned(),

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use deadheat_model::{Harness, HarnessCalls, Metric, Program, RepetitionLength};
 
-use super::adapter::{HarnessAdapter, Repetition};
+use super::adapter::{HarnessAdapter, IterationUsage, Repetition};
 use super::adapter_of;
 use super::launch::{Launch, Launcher, failure, problem_of, startable};
 use crate::command_failure::HarnessError;
@@ -21,6 +21,13 @@ const LONGEST_REPETITION_NS: f64 = 50e6;
 const TRIAL_REPETITIONS: f64 = 4.0;
 /// Nanoseconds that all repetitions of a launch should take at most.
 const LAUNCH_NS: f64 = 200e6;
+
+/// Google Benchmark ends its search for a number of iterations after this many times the time that it
+/// is told, by the clock on the wall.
+const CUT_SHORT_AFTER: f64 = 5.0;
+/// Launches that are repeated because of that at most. While other programs kept both cores busy, a
+/// benchmark of 10 ns was raced with 5 iterations.
+const MOST_CUT_SHORT: usize = 2;
 
 /// Repetitions with which the pilot begins to look.
 const FIRST_LOOK: u32 = 20;
@@ -63,6 +70,8 @@ pub struct HarnessPilot {
     /// Times of an iteration, in nanoseconds, of the repetitions of the last
     /// launch of each side.
     pub launches_ns: Vec<Vec<f64>>,
+    /// The usage of each side in that launch; `None` where a harness tells no CPU time.
+    pub usage: Option<Vec<IterationUsage>>,
     /// Nanoseconds that a launch takes beside its repetitions.
     pub launch_ns: f64,
     /// Nanoseconds that a repetition takes.
@@ -123,6 +132,18 @@ impl Tried {
         rows.map(|row| row.wall_ns).collect()
     }
 
+    /// Returns whether its repetitions waited for so long that they found too few iterations.
+    fn is_cut_short(&self, length: RepetitionLength) -> bool {
+        let RepetitionLength::Seconds(seconds) = length else {
+            return false;
+        };
+        let ns = seconds * 1e9;
+        self.repetitions.iter().any(|row| {
+            let cpu_ns = row.cpu_ns.map(|cpu_ns| cpu_ns * row.iterations as f64);
+            row.took_ns() >= CUT_SHORT_AFTER * ns && cpu_ns.is_some_and(|cpu_ns| cpu_ns < ns / 2.0)
+        })
+    }
+
     /// The iterations that a launch is told, to have as many.
     fn iterations(&self) -> u64 {
         self.repetitions[0].told.max(1)
@@ -168,8 +189,18 @@ impl<'p> Piloting<'p, '_> {
                 lengths.fill(RepetitionLength::Own);
                 attempt = self.attempt(side, lengths[side], fewest);
             }
-            tried.push(attempt?);
-            fixes_addresses.push(self.launcher.watched.fixes_addresses());
+            let mut attempt = attempt?;
+            for _ in 0..MOST_CUT_SHORT {
+                if !attempt.is_cut_short(lengths[side]) {
+                    break;
+                }
+                let again = self.attempt(side, lengths[side], fewest)?;
+                if again.iterations() > attempt.iterations() {
+                    attempt = again;
+                }
+            }
+            tried.push(attempt);
+            fixes_addresses.push(self.launcher.watched[0].fixes_addresses());
         }
         let own = self.own_repetitions(&tried, &lengths, fewest, single_calls)?;
         self.fixes_addresses = fixes_addresses;
@@ -259,6 +290,10 @@ impl<'p> Piloting<'p, '_> {
             counters,
             launch_ns: beside.sum::<f64>() / latest.len().max(1) as f64,
             launches_ns: latest.iter().map(Tried::times_ns).collect(),
+            usage: latest
+                .iter()
+                .map(|tried| IterationUsage::of(&tried.repetitions))
+                .collect(),
             repetition_ns,
             most_repetitions: can_repeat
                 .then(|| (LAUNCH_NS / repetition_ns.max(1.0)).max(1.0) as u32),
@@ -311,12 +346,14 @@ impl<'p> Piloting<'p, '_> {
         let of = &self.sides[side];
         Launch {
             position: (self.benchmark, of.contender, Moment::Pilot),
+            contender: side,
             adapter: of.adapter(),
             program: of.program,
             benchmark: of.benchmark,
             length,
             warm_up: 0,
             repetitions,
+            is_side_by_side: false,
             variant: None,
             path_padding: None,
             padding: 0,
@@ -556,6 +593,23 @@ mod tests {
         let mut growing = seen();
         growing[2].repetitions[3].iterations = 1600;
         assert_eq!(planned_iterations(&growing, 2, true), [None, Some(850)]);
+    }
+
+    #[test]
+    fn a_search_that_waiting_ended_is_repeated() {
+        let with = |wall_ns, cpu_ns| {
+            let mut tried = tried(5, wall_ns, 1, 6e6);
+            tried.repetitions[0].cpu_ns = Some(cpu_ns);
+            tried
+        };
+        let second = RepetitionLength::Seconds(0.001);
+        assert!(with(1.1e6, 10.0).is_cut_short(second));
+        assert!(!with(1.1e6, 0.9e6).is_cut_short(second), "one busy thread");
+        assert!(
+            !with(2e5, 10.0).is_cut_short(second),
+            "as long as it was told"
+        );
+        assert!(!with(1.1e6, 10.0).is_cut_short(RepetitionLength::Iterations(5)));
     }
 
     #[test]

@@ -116,6 +116,13 @@ pub struct Comparison {
     /// raced.
     #[serde(default)]
     own_link: Optional<OwnLink>,
+    /// The reason why launches took turns although trials were made to run them side by side: a
+    /// name of `turns_because` in the schema of run files.
+    #[serde(default)]
+    turns_because: Optional<String>,
+    /// Set if the launches of a block ran side by side on one core; absent if they took turns.
+    #[serde(default)]
+    side_by_side: Optional<SideBySide>,
     /// The baseline against a second copy of itself in the same blocks, which
     /// decides nothing by itself; absent without a control.
     #[serde(default)]
@@ -225,6 +232,19 @@ struct OwnLink {
     replicates: AtLeastOne,
     /// Blocks it rests on.
     blocks: AtLeastOne,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+struct SideBySide {
+    /// Share of its wall time that the longer of the two launches ran alone, after the other one had
+    /// ended: the median over all pairs.
+    alone: f64,
+    /// The estimate on the same metric in turns, which the verdict was held against; absent where it
+    /// was not raced.
+    #[serde(default)]
+    in_turns: Optional<OwnLink>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -1,0 +1,215 @@
+//! Races side by side: what is shown of the same race in turns, and when the two disagree.
+
+use deadheat_model::{
+    Comparison, ContenderId, Estimate, LogRatio, Metric, MetricComparison, RacedSideBySide,
+    RerunKind, Samples, Verdict, Warning,
+};
+use deadheat_stats::summary::median_in_place;
+
+use crate::raced::{Members, Raced, Typical, metric_rows, side};
+use crate::rerun::RerunEffects;
+
+/// Level of the interval in turns that can contradict. At the level of the race the few replicates in
+/// turns would open one in twenty dead heats by chance.
+const CONTRADICTION: f64 = 0.01;
+
+/// Side by side and, where there are enough replicates of it, in turns.
+pub(crate) struct SideBySide<'a> {
+    raced: Raced<'a>,
+    turns: Option<RerunEffects<'a>>,
+}
+
+impl<'a> SideBySide<'a> {
+    /// `None` for a benchmark in turns.
+    pub(crate) fn of(raced: &Raced<'a>) -> Option<Self> {
+        let benchmark = &raced.run.header.plan.benchmarks[raced.index];
+        benchmark.side_by_side?;
+        Some(Self {
+            turns: RerunEffects::of(raced, RerunKind::Turns),
+            raced: *raced,
+        })
+    }
+
+    /// What is told of the candidate at this place.
+    pub(crate) fn summary(&self, (place, id): (usize, ContenderId)) -> RacedSideBySide {
+        let Raced {
+            run,
+            index,
+            samples,
+            ..
+        } = self.raced;
+        let benchmark = &run.header.plan.benchmarks[index];
+        // A sample of a harness is a repetition, which does not tell when its launch ended.
+        let group = benchmark
+            .launches_commands()
+            .then_some(benchmark.contenders.len());
+        RacedSideBySide {
+            in_turns: self.turns.as_ref().and_then(|turns| turns.estimate(place)),
+            alone: group.map_or(0.0, |group| alone(samples, group, id)),
+        }
+    }
+
+    /// Replaces the rows of metrics that a shared core changes by those of the race in turns; leaves
+    /// them out if there was none.
+    pub(crate) fn replace_rows(
+        &self,
+        rows: &mut Vec<MetricComparison>,
+        candidate: Option<ContenderId>,
+    ) {
+        let of_turns = self.rows_of_turns(candidate);
+        rows.retain_mut(|row| {
+            if !changes_by_sharing(&row.metric) {
+                return true;
+            }
+            let mut of_turns = of_turns.iter();
+            match of_turns.find(|other| other.metric == row.metric) {
+                Some(of_turns) => {
+                    *row = of_turns.clone();
+                    true
+                }
+                None => false,
+            }
+        });
+    }
+
+    /// Leaves the verdict on the candidate at this place open if the race in turns contradicts it.
+    pub(crate) fn hold_against_turns(&self, comparison: &mut Comparison, place: usize) {
+        let estimate = comparison.estimate.as_ref();
+        let turns = self.turns.as_ref();
+        let in_turns = turns.and_then(|turns| turns.estimate_at(place, CONTRADICTION));
+        let Some(apart) = estimate
+            .zip(in_turns)
+            .and_then(|(one, other)| apart(one, &other, comparison.margin))
+        else {
+            return;
+        };
+        comparison.warnings.insert(0, Warning::TurnsApart { apart });
+        if comparison.verdict.is_some() {
+            comparison.verdict = Some(Verdict::Inconclusive);
+        }
+    }
+
+    fn rows_of_turns(&self, candidate: Option<ContenderId>) -> Vec<MetricComparison> {
+        let Some(turns) = &self.turns else {
+            return Vec::new();
+        };
+        let Raced { run, index, .. } = self.raced;
+        let contenders = &run.header.plan.benchmarks[index].contenders;
+        let members = Members::of(turns.samples, contenders.len());
+        let judged = run.header.plan.judged(index);
+        let summary = |id: ContenderId| {
+            let mut values = members.values(turns.samples, judged, id);
+            side(&contenders[id.index()].name, &mut values, Typical::Location)
+        };
+        let Some(baseline) = summary(ContenderId::BASELINE) else {
+            return Vec::new();
+        };
+        let candidate = candidate.and_then(|id| Some((id, summary(id)?)));
+        let judged = (&baseline, candidate.as_ref().map(|(id, side)| (*id, side)));
+        metric_rows(run, turns.samples, index, &members, judged, |_| None)
+    }
+}
+
+/// The change in turns less that side by side, if their intervals lie further apart than the margin.
+fn apart(side_by_side: &Estimate, in_turns: &Estimate, margin: f64) -> Option<f64> {
+    let (one, other) = (side_by_side.interval?, in_turns.interval?);
+    let gap = (other.low.0 - one.high.0).max(one.low.0 - other.high.0);
+    let apart = in_turns.effect.change() - side_by_side.effect.change();
+    (gap > LogRatio::from_change(margin).0 && apart.is_finite()).then_some(apart)
+}
+
+/// Returns true if a metric of one process depends on another one on the same core.
+fn changes_by_sharing(metric: &Metric) -> bool {
+    matches!(
+        metric,
+        Metric::Wall
+            | Metric::RunDelay
+            | Metric::VoluntarySwitches
+            | Metric::InvoluntarySwitches
+            | Metric::Migrations
+            | Metric::BranchMisses
+            | Metric::CacheMisses
+    )
+}
+
+/// The share of its wall time that the longer of the baseline and a candidate ran alone, after the
+/// other one had ended: the median over all groups of this size, whichever it was. 0 where times are
+/// not recorded.
+fn alone(samples: &Samples, group: usize, candidate: ContenderId) -> f64 {
+    let Some(wall) = samples.column(&Metric::Wall) else {
+        return 0.0;
+    };
+    let groups = samples.samples().chunks(group).zip(wall.chunks(group));
+    let lead = groups.filter_map(|(samples, wall)| {
+        let of = |id| {
+            let place = samples.iter().position(|sample| sample.contender == id)?;
+            wall.get(place).copied().filter(|wall| *wall > 0.0)
+        };
+        let (baseline, candidate) = (of(ContenderId::BASELINE)?, of(candidate)?);
+        Some((candidate - baseline) / candidate.max(baseline))
+    });
+    median_in_place(&mut lead.collect::<Vec<f64>>()).map_or(0.0, f64::abs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deadheat_model::{BlockRecord, Flags, Interval, Sample};
+
+    fn estimate(effect: f64, half: f64) -> Estimate {
+        Estimate {
+            effect: LogRatio(effect),
+            interval: Some(Interval {
+                low: LogRatio(effect - half),
+                high: LogRatio(effect + half),
+                confidence: 0.95,
+            }),
+            p_value: None,
+            replicates: 6,
+            blocks: 6,
+        }
+    }
+
+    #[test]
+    fn turns_contradict_when_the_intervals_are_further_apart_than_the_margin() {
+        let side_by_side = estimate(0.0, 0.003);
+        assert_eq!(apart(&side_by_side, &estimate(0.05, 0.04), 0.01), None);
+        assert_eq!(apart(&side_by_side, &estimate(0.05, 0.038), 0.01), None);
+        let found = apart(&side_by_side, &estimate(0.05, 0.03), 0.01).unwrap();
+        assert!((found - 0.0513).abs() < 1e-3, "{found}");
+        assert!(apart(&side_by_side, &estimate(-0.05, 0.03), 0.01).unwrap() < 0.0);
+    }
+
+    #[test]
+    fn the_time_alone_is_what_the_longer_side_runs_after_the_other_one() {
+        let of = |blocks: &[[f64; 4]]| {
+            let mut samples = Samples::new(vec![Metric::Wall]);
+            for walls in blocks {
+                let mut record = BlockRecord {
+                    replicate: samples.blocks().len() as u32,
+                    values: walls.to_vec(),
+                    ..BlockRecord::default()
+                };
+                for contender in [0, 1, 1, 0] {
+                    record.samples.push(Sample {
+                        contender: ContenderId(contender),
+                        flags: Flags::NONE,
+                        exit_code: Some(0),
+                        iterations: 1,
+                    });
+                }
+                samples.push(&record).unwrap();
+            }
+            alone(&samples, 2, ContenderId(1))
+        };
+        let longer = of(&[[80.0, 100.0, 100.0, 80.0], [80.0, 100.0, 100.0, 80.0]]);
+        assert!((longer - 0.2).abs() < 1e-12, "{longer}");
+        // Now the one and now the other ends a slice later.
+        assert_eq!(
+            of(&[[80.0, 100.0, 80.0, 100.0], [100.0, 80.0, 100.0, 80.0]]),
+            0.0
+        );
+        let none = Samples::new(vec![Metric::Cpu]);
+        assert_eq!(alone(&none, 2, ContenderId(1)), 0.0);
+    }
+}

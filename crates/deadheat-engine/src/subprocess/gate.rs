@@ -1,0 +1,84 @@
+//! Processes that are held before they execute their programs until all are there.
+#![allow(unsafe_code)]
+
+use std::io::{Error, ErrorKind, Read, Write, pipe};
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+use std::sync::mpsc::channel;
+use std::thread;
+
+use nix::sys::signal::SigSet;
+
+use super::group::ProcessGroup;
+
+/// Starts all commands, holds each just before `execve`, releases them together, and passes their
+/// processes to `body` in the order of `commands`.
+///
+/// `Command::spawn` waits until the program is executed, so each command has a thread of its own.
+/// That lives until `body` returns, because the kernel kills a process when the thread ends that
+/// started it (`PR_SET_PDEATHSIG`).
+pub(super) fn start_together<T>(
+    commands: &mut [Command],
+    mask: &SigSet,
+    body: impl FnOnce(Vec<std::io::Result<ProcessGroup>>) -> T,
+) -> T {
+    let (gate, mut arrivals) = match (pipe(), pipe()) {
+        (Ok(gate), Ok(arrivals)) => (gate, arrivals),
+        (Err(error), _) | (_, Err(error)) => {
+            let failed = |_: &Command| Err(Error::new(error.kind(), error.to_string()));
+            return body(commands.iter().map(failed).collect());
+        }
+    };
+    let (waiting, opener) = gate;
+    for command in &mut *commands {
+        let [waiting, opener] = [waiting.as_raw_fd(), opener.as_raw_fd()];
+        wait_at_gate(command, waiting, opener, arrivals.1.as_raw_fd());
+    }
+    let arrived = &arrivals.1;
+    thread::scope(|scope| {
+        let mut starting = Vec::new();
+        for command in commands {
+            let (send_process, process) = channel();
+            let (body_runs, until_over) = channel::<()>();
+            scope.spawn(move || {
+                let _ = send_process.send(ProcessGroup::start(command, mask));
+                // If it failed, it never arrived.
+                let _ = (&mut &*arrived).write(&[1]);
+                let _ = until_over.recv();
+            });
+            let _ = arrivals.0.read_exact(&mut [0]);
+            starting.push((process, body_runs));
+        }
+        drop(opener);
+        let started = starting.iter().map(|(process, _)| {
+            let lost = |_| Err(ErrorKind::BrokenPipe.into());
+            process.recv().unwrap_or_else(lost)
+        });
+        let started = started.collect();
+        let result = body(started);
+        drop(starting);
+        result
+    })
+}
+
+/// Has the process of a command write a byte to `arrived` and wait for the end of the pipe `waiting`
+/// before it executes its program.
+fn wait_at_gate(command: &mut Command, waiting: RawFd, opener: RawFd, arrived: RawFd) {
+    // SAFETY: between fork and exec only system calls on integers and on bytes of the stack are
+    // made.
+    unsafe {
+        command.pre_exec(move || {
+            let mut byte = 1u8;
+            // Its own copy would keep the gate closed.
+            libc::close(opener);
+            libc::write(arrived, (&raw const byte).cast(), 1);
+            while libc::read(waiting, (&raw mut byte).cast(), 1) < 0 {
+                if Error::last_os_error().kind() != ErrorKind::Interrupted {
+                    break;
+                }
+            }
+            Ok(())
+        });
+    }
+}

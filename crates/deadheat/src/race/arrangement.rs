@@ -1,0 +1,356 @@
+//! The choice between turns and side by side, from trial launches.
+
+use std::time::Duration;
+
+use deadheat_engine::{CommandTrial, LaunchUsage, can_set_slices};
+use deadheat_model::{
+    Arrangement, Benchmark, Metric, Plan, Rerun, RerunKind, SideBySide, TurnsReason, Workload,
+};
+
+/// Time that the replicates in turns may take, which stand beside those side by side.
+const TURNS_TIME: Duration = Duration::from_millis(1250);
+/// The number of these at least, and at most.
+const FEWEST_TURNS: u32 = 2;
+const MOST_TURNS: u32 = 6;
+
+/// A launch lasts at least this many slices, so that both sides meet the same disturbances: the
+/// effects of `gzip`, which takes 200 ms, scattered by 0.2% with slices of 10 ms and by 0.8% with
+/// slices of 50 ms.
+const SLICES: u32 = 20;
+/// The kernel's own slice is about as long as the shorter one. Beyond the longer one nothing is
+/// gained: the caches of a core are refilled in less than a hundredth of it.
+const SLICE_MS: std::ops::RangeInclusive<u128> = 8..=20;
+
+/// Launches of less CPU time see hardly more than one slice of the kernel's own, of about 3 ms.
+const LEAST_CPU_NS: f64 = 5e6;
+/// CPU time of one busy thread and the time that it did not wait for a core differ by less than this
+/// share of it, …
+const NOT_BUSY: f64 = 0.05;
+/// … and the time that its start, its end and a wait that is not its own may take.
+const STARTING_NS: f64 = 1e6;
+/// Sides whose CPU times or peak memory differ by more take turns. What sharing costs either side cancels only as
+/// far as they are alike, and large changes are found in turns as well.
+const ALIKE: f64 = 1.1;
+/// The part of the peak memory that is the loader's, and alike in all commands.
+const MEMORY_OF_LOADER: f64 = 512.0 * 1024.0;
+/// Of two that share a core fairly the one ends a slice or two before the other one. One with another
+/// nice value runs alone for most of its time, and sees other disturbances.
+const TOGETHER: f64 = 1.4;
+/// A command whose CPU time grows more on a shared core depends on caches that the other side
+/// evicts. Random reads in 8 MB took 40 % more, and the effect was wrong by 40 points.
+const MOST_SHARING_COST: f64 = 1.15;
+
+/// Trials at most, …
+const TRIALS: usize = 5;
+/// … and no further one after this much time.
+const TRIALS_TIME: Duration = Duration::from_secs(1);
+
+/// The share of the rest of a budget that trials may take.
+const TRIALS_SHARE: f64 = 0.1;
+/// Launches of a trial, for every one of a replicate in turns: two of each command, one of which
+/// shares its core, where a replicate has five of both.
+const TRIAL_OF_REPLICATE: f64 = 0.8;
+
+/// Chooses how a benchmark races, notes it in the plan, and returns what a replicate costs in
+/// nanoseconds, if that is known. `in_turns_ns` is what one costs in turns, and `left` the rest of
+/// the budget. A benchmark that is chosen to race side by side `is_rerun` in turns, or not.
+pub(super) fn arrange<E>(
+    plan: &mut Plan,
+    benchmark: usize,
+    (in_turns_ns, left): (Option<f64>, Option<Duration>),
+    is_rerun: bool,
+    asked: Arrangement,
+    mut try_side_by_side: impl FnMut(SideBySide) -> Result<Option<CommandTrial>, E>,
+) -> Result<Option<f64>, E> {
+    let of = &plan.benchmarks[benchmark];
+    let is_forced = asked == Arrangement::SideBySide;
+    if asked == Arrangement::Turns || of.rerun.is_some() || of.contenders.len() < 2 {
+        return Ok(in_turns_ns);
+    }
+    let trials_ns = left.map(|left| TRIALS_SHARE * left.as_nanos() as f64);
+    let is_affordable =
+        |cost_ns: f64| trials_ns.is_none_or(|most| TRIAL_OF_REPLICATE * cost_ns <= most);
+    let may_be_tried = in_turns_ns.is_some_and(is_affordable) && (is_forced || !has_hooks(of));
+    let mut trial = None;
+    let mut reason = None;
+    let mut spent_ns = 0.0;
+    // What disturbs a launch makes it longer, so the least of several is the one to judge.
+    for _ in 0..if may_be_tried { TRIALS } else { 0 } {
+        let slice = trial.as_ref().and_then(slice).filter(|_| can_set_slices());
+        let Some(next) = try_side_by_side(SideBySide { slice })? else {
+            break;
+        };
+        spent_ns += wall_ns(&next);
+        let least = match trial.take() {
+            Some(before) => least(before, next),
+            None => next,
+        };
+        reason = why_turns(&least);
+        trial = Some(least);
+        let most_ns = (TRIALS_TIME.as_nanos() as f64).min(trials_ns.unwrap_or(f64::INFINITY));
+        if is_forced || reason.is_none() || spent_ns > most_ns {
+            break;
+        }
+    }
+    let is_fit = trial.is_some() && reason.is_none();
+    if !is_forced && !is_fit {
+        plan.benchmarks[benchmark].turns_because = reason;
+        return Ok(in_turns_ns);
+    }
+    let slice = trial.as_ref().and_then(slice).filter(|_| can_set_slices());
+    race_side_by_side(plan, benchmark, SideBySide { slice });
+    if is_rerun {
+        let turns = in_turns_ns.map_or(f64::from(FEWEST_TURNS), |cost_ns| {
+            TURNS_TIME.as_nanos() as f64 / cost_ns
+        });
+        let turns = (turns as u32).clamp(FEWEST_TURNS, MOST_TURNS);
+        rerun_in_turns(plan, benchmark, turns);
+    }
+    Ok(trial.as_ref().map(cost_ns))
+}
+
+/// Hooks run around each launch, and may be what keeps two of them apart.
+fn has_hooks(benchmark: &Benchmark) -> bool {
+    benchmark.contenders.iter().any(|contender| {
+        matches!(&contender.workload, Workload::Command(command)
+            if command.hooks.prepare.is_some() || command.hooks.conclude.is_some())
+    })
+}
+
+/// Notes in the plan that a benchmark races side by side.
+fn race_side_by_side(plan: &mut Plan, benchmark: usize, how: SideBySide) {
+    let is_wall = *plan.judged(benchmark) == Metric::Wall;
+    let of = &mut plan.benchmarks[benchmark];
+    of.side_by_side = Some(how);
+    if is_wall {
+        of.overrides.judged = Some(Metric::Cpu);
+    }
+}
+
+/// Adds a rerun in turns to the plan, of this many replicates.
+fn rerun_in_turns(plan: &mut Plan, benchmark: usize, replicates: u32) {
+    let most = plan.looks(benchmark).max_replicates();
+    let rerun = Benchmark {
+        rerun: Some(Rerun {
+            of: benchmark,
+            replicates: replicates.min(most),
+            kind: RerunKind::Turns,
+        }),
+        side_by_side: None,
+        ..plan.benchmarks[benchmark].clone()
+    };
+    plan.benchmarks.push(rerun);
+}
+
+/// The time that the launches of a trial took.
+fn wall_ns(trial: &CommandTrial) -> f64 {
+    let together = trial.together.iter().flatten().map(|one| one.wall_ns);
+    let alone: f64 = trial.alone.iter().map(|one| one.wall_ns).sum();
+    alone + together.fold(0.0, f64::max)
+}
+
+/// The cost of a replicate: two launches of either of two, one of each of more.
+fn cost_ns(trial: &CommandTrial) -> f64 {
+    let cpu_ns: f64 = trial.alone.iter().map(|one| one.cpu_ns).sum();
+    if trial.alone.len() == 2 {
+        2.0 * cpu_ns
+    } else {
+        cpu_ns
+    }
+}
+
+/// Returns the time slice to request from the kernel; `None` keeps the kernel's own.
+fn slice(trial: &CommandTrial) -> Option<Duration> {
+    let shortest_ns = trial
+        .alone
+        .iter()
+        .map(|one| one.cpu_ns)
+        .fold(f64::INFINITY, f64::min);
+    let slice_ms = (shortest_ns / f64::from(SLICES) / 1e6) as u128;
+    let slice_ms = slice_ms.min(*SLICE_MS.end());
+    SLICE_MS
+        .contains(&slice_ms)
+        .then(|| Duration::from_millis(slice_ms as u64))
+}
+
+/// Of each launch the one with the least CPU time.
+fn least(one: CommandTrial, other: CommandTrial) -> CommandTrial {
+    let least = |one: Vec<LaunchUsage>, other: Vec<LaunchUsage>| {
+        let pairs = one.into_iter().zip(other);
+        pairs
+            .map(|(one, other)| {
+                if one.cpu_ns <= other.cpu_ns {
+                    one
+                } else {
+                    other
+                }
+            })
+            .collect()
+    };
+    CommandTrial {
+        alone: least(one.alone, other.alone),
+        together: one
+            .together
+            .zip(other.together)
+            .map(|(one, other)| least(one, other)),
+    }
+}
+
+/// The reason, if any, why side by side would judge these commands otherwise than turns.
+fn why_turns(trial: &CommandTrial) -> Option<TurnsReason> {
+    let Some(together) = &trial.together else {
+        return Some(TurnsReason::Fails);
+    };
+    let each = || trial.alone.iter().chain(together);
+    let is_busy = |one: &LaunchUsage| {
+        let awake_ns = one.wall_ns - one.delay_ns.unwrap_or(0.0);
+        (awake_ns - one.cpu_ns).abs() <= NOT_BUSY * one.cpu_ns + STARTING_NS
+    };
+    // Side by side, a launch that waits for more than the core waits for the other one.
+    let is_busy_together = |one: &LaunchUsage| one.delay_ns.is_none() || is_busy(one);
+    let mut shares = trial.alone.iter().zip(together);
+    let memory = |one: &LaunchUsage| (one.peak_rss_bytes - MEMORY_OF_LOADER).max(MEMORY_OF_LOADER);
+    let conditions = [
+        (TurnsReason::WritesFiles, !each().any(|one| one.wrote_files)),
+        (
+            TurnsReason::Short,
+            trial.alone.iter().all(|one| one.cpu_ns >= LEAST_CPU_NS),
+        ),
+        (
+            TurnsReason::NotBusy,
+            trial.alone.iter().all(is_busy) && together.iter().all(is_busy_together),
+        ),
+        (
+            TurnsReason::DifferentTimes,
+            are_within(together.iter().map(|one| one.cpu_ns), ALIKE),
+        ),
+        (
+            TurnsReason::DifferentMemory,
+            are_within(together.iter().map(memory), ALIKE),
+        ),
+        (
+            TurnsReason::Uneven,
+            are_within(together.iter().map(|one| one.wall_ns), TOGETHER),
+        ),
+        (
+            TurnsReason::SharingCosts,
+            shares.all(|(alone, shared)| shared.cpu_ns <= MOST_SHARING_COST * alone.cpu_ns),
+        ),
+    ];
+    let failed = conditions.into_iter().find(|(_, holds)| !holds);
+    failed.map(|(reason, _)| reason)
+}
+
+/// Returns true if no value is more than this many times another one.
+fn are_within(values: impl Iterator<Item = f64> + Clone, factor: f64) -> bool {
+    let least = values.clone().fold(f64::INFINITY, f64::min);
+    let most = values.fold(0.0, f64::max);
+    most <= factor * least
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MB: f64 = 1048576.0;
+
+    /// A launch of 50 ms that does nothing odd.
+    fn usage() -> LaunchUsage {
+        LaunchUsage {
+            wall_ns: 51e6,
+            cpu_ns: 50e6,
+            delay_ns: Some(0.5e6),
+            peak_rss_bytes: 10.0 * MB,
+            wrote_files: false,
+        }
+    }
+
+    fn shared() -> LaunchUsage {
+        LaunchUsage {
+            wall_ns: 101e6,
+            delay_ns: Some(50e6),
+            ..usage()
+        }
+    }
+
+    fn trial(change: impl Fn(&mut LaunchUsage)) -> CommandTrial {
+        let mut trial = CommandTrial {
+            alone: vec![usage(); 2],
+            together: Some(vec![shared(); 2]),
+        };
+        change(&mut trial.alone[1]);
+        if let Some(together) = &mut trial.together {
+            change(&mut together[1]);
+        }
+        trial
+    }
+
+    #[test]
+    fn busy_commands_that_are_alike_run_side_by_side() {
+        assert_eq!(why_turns(&trial(|_| {})), None);
+        assert_eq!(why_turns(&trial(|one| one.cpu_ns *= 0.99)), None);
+        assert_eq!(
+            why_turns(&trial(|one| one.peak_rss_bytes += 0.5 * MB)),
+            None
+        );
+    }
+
+    #[test]
+    fn each_obstacle_is_a_reason_for_turns() {
+        let reason = |change: fn(&mut LaunchUsage)| why_turns(&trial(change));
+        let scaled = |one: &mut LaunchUsage, factor: f64| {
+            one.cpu_ns *= factor;
+            one.wall_ns *= factor;
+            one.delay_ns = one.delay_ns.map(|ns| ns * factor);
+        };
+        let all_scaled = |together_only: bool, factor: f64| {
+            let mut trial = trial(|_| {});
+            let together = trial.together.iter_mut().flatten();
+            let alone = trial.alone.iter_mut().filter(|_| !together_only);
+            alone.chain(together).for_each(|one| scaled(one, factor));
+            why_turns(&trial)
+        };
+        assert_eq!(
+            reason(|one| one.wall_ns += 10e6),
+            Some(TurnsReason::NotBusy)
+        );
+        let two_threads = reason(|one| one.cpu_ns *= 2.0);
+        assert_eq!(two_threads, Some(TurnsReason::NotBusy));
+        assert_eq!(
+            reason(|one| one.wrote_files = true),
+            Some(TurnsReason::WritesFiles)
+        );
+        let larger = reason(|one| one.peak_rss_bytes += 2.0 * MB);
+        assert_eq!(larger, Some(TurnsReason::DifferentMemory));
+        let longer = trial(|one| scaled(one, 1.2));
+        assert_eq!(why_turns(&longer), Some(TurnsReason::DifferentTimes));
+        assert_eq!(all_scaled(true, 1.3), Some(TurnsReason::SharingCosts));
+        assert_eq!(all_scaled(false, 0.09), Some(TurnsReason::Short));
+        let fails = CommandTrial {
+            together: None,
+            ..trial(|_| {})
+        };
+        assert_eq!(why_turns(&fails), Some(TurnsReason::Fails));
+        let mut uneven = trial(|_| {});
+        for one in uneven.together.iter_mut().flatten().take(1) {
+            one.wall_ns -= 40e6;
+            one.delay_ns = one.delay_ns.map(|ns| ns - 40e6);
+        }
+        assert_eq!(why_turns(&uneven), Some(TurnsReason::Uneven));
+    }
+
+    #[test]
+    fn long_launches_get_longer_slices() {
+        let of = |cpu_ns: f64| {
+            let trial = trial(|_| {});
+            let alone = trial.alone.iter().map(|one| LaunchUsage { cpu_ns, ..*one });
+            slice(&CommandTrial {
+                alone: alone.collect(),
+                ..trial.clone()
+            })
+        };
+        assert_eq!(of(50e6), None);
+        assert_eq!(of(200e6), Some(Duration::from_millis(10)));
+        assert_eq!(of(5e9), Some(Duration::from_millis(20)));
+    }
+}
