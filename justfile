@@ -86,6 +86,10 @@ tables: validate-cost validate-log-normal validate-paired-article validate-compa
 validate-commands *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin commands -- {{options}}
 
+# Races of commands side by side on one core, next to turns, kept in validation/data/: some hours of a quiet machine, in as many sittings as you like (`--only aa`, `power`, `size`, `bias`, `pass` or `peers`, `--minutes N`); `--page` only writes the page, `--quick` only tries it
+validate-side-by-side *options:
+    cargo run --release --manifest-path validation/Cargo.toml --bin side_by_side -- {{options}}
+
 # Races of functions, every bar of theirs: some forty minutes; `just validate-functions --quick` only tries it, `--only "20 ms" --races 10` asks a part of it
 validate-functions *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin functions -- {{options}}

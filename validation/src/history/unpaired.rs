@@ -2,8 +2,8 @@
 //! against each other: E-divisive as Hunter and Apache Otava use it, and t windows as Perfherder.
 //! Written after their descriptions.
 
-use deadheat_stats::summary::{mean, std_dev};
 use deadheat_stats::student;
+use deadheat_stats::summary::{mean, std_dev};
 
 /// Commits of a window of E-divisive; windows overlap by half.
 const WINDOW: usize = 50;

@@ -1,4 +1,4 @@
-//! A command that takes about 20 ms, and so many per cent more.
+//! A command that takes about 20 ms, or a multiple, and some percent more: `busy PERCENT [TIMES]`.
 
 use std::hint::black_box;
 
@@ -7,5 +7,9 @@ use deadheat_examples::busy_work::{STEPS_FOR_20_MILLISECONDS, mixing, with_perce
 fn main() {
     let percent = std::env::args().nth(1).and_then(|word| word.parse().ok());
     let percent: f64 = percent.expect("how many per cent more");
-    black_box(mixing(with_percent(STEPS_FOR_20_MILLISECONDS, percent)));
+    let times = std::env::args()
+        .nth(2)
+        .map_or(1, |word| word.parse().expect("a number of times 20 ms"));
+    let steps = with_percent(STEPS_FOR_20_MILLISECONDS * times, percent);
+    black_box(mixing(steps));
 }
