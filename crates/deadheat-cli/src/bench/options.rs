@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use deadheat::parts::exit::Failure;
-use deadheat::parts::model::{Commit, Harness, Until};
+use deadheat::parts::model::{Arrangement, Commit, Harness, Until};
 use deadheat::parts::rules::{CliOverrides, Rules};
 use deadheat::parts::settings::{Front, Ignored, Selection};
 use deadheat::parts::{
@@ -174,7 +174,12 @@ impl BenchOptions {
 
     /// The race of benchmarks by these options.
     pub fn race(&self) -> BenchmarkRace {
-        let settings = self.rules.seeded();
+        let mut settings = self.rules.seeded();
+        // Races of a history or a search are compared with each other, so all of them judge the same
+        // metric.
+        if self.history || self.until.is_some() {
+            settings.arrangement.get_or_insert(Arrangement::Turns);
+        }
         BenchmarkRace {
             command: self.again.clone().unwrap_or_else(|| again(settings.seed())),
             program: None,

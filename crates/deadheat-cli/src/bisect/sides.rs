@@ -133,7 +133,8 @@ impl Commits<'_> {
             ..CommandRaceSpec::default()
         };
         let plan = spec.plan()?;
-        let arrangement = spec.arrangement(&plan, true)?;
+        // The races of a search are compared with each other, so no pilot chooses for each.
+        let arrangement = spec.arrangement(&plan, false)?;
         let commits = [old, new].map(|side| side.commit.as_ref().map(commit));
         let race = RaceOptions {
             command: Vec::new(),
