@@ -240,7 +240,7 @@ fn what_cannot_be_told_side_by_side_is_refused_with_the_reason() {
     };
     refused(
         &["--metric", "wall"],
-        "wall of one command would also depend on the other",
+        "wall of a command would also depend on the command",
     );
     refused(&["--metric", "peak-rss"], "peak-rss");
     refused(&["--output", "out"], "would write 'out' at once");

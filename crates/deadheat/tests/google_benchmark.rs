@@ -10,8 +10,8 @@ use deadheat::parts::analysis::{Options, analyse};
 use deadheat::parts::engine::Unwatched;
 use deadheat::parts::format::read_run;
 use deadheat::parts::model::{
-    Benchmark, Front, Harness, Metric, Program, RaceSettings, RepetitionLength, Run, Verdict,
-    Workload,
+    Arrangement, Benchmark, Front, Harness, Metric, Program, RaceSettings, RepetitionLength, Run,
+    Verdict, Workload,
 };
 use deadheat::parts::{
     BenchmarkRace, Entries, RaceError, RaceOutcome, ResumeOptions, harness_benchmark,
@@ -68,6 +68,8 @@ fn settings(max_replicates: u32) -> RaceSettings {
     RaceSettings {
         max_replicates: Some(max_replicates),
         seed: Some(7),
+        // What a pilot would choose depends on the machine.
+        arrangement: Some(Arrangement::Turns),
         ..RaceSettings::default()
     }
 }
@@ -110,7 +112,7 @@ fn every_kind_of_benchmark_races_against_itself_and_is_read_back() {
         "by_hand/manual_time",
         "broken",
     ];
-    let short = ["--benchmark_min_time=0.0005"];
+    let short = ["--benchmark_min_time=0.005"];
     let outcome = raced(&race(&names, &short, folder.path())).unwrap();
     let run = &outcome.run;
     let read = read_run(&outcome.path).unwrap();
@@ -167,7 +169,12 @@ fn every_kind_of_benchmark_races_against_itself_and_is_read_back() {
     let analysis = analyse(run, Options::default());
     assert_eq!(analysis.comparisons.len(), 7);
     for comparison in &analysis.comparisons {
-        assert!(comparison.verdict.is_some(), "{}", comparison.benchmark);
+        assert!(
+            comparison.verdict.is_some(),
+            "{}: {:?}",
+            comparison.benchmark,
+            comparison.warnings
+        );
     }
     assert_eq!(analysis.failures.len(), 1);
 }
@@ -233,11 +240,7 @@ fn what_one_source_says_of_repetitions_holds_for_the_other_side_too() {
 fn a_side_alone_is_launched_once_a_replicate_and_measured() {
     needs!("benchmark/benchmark.h", "g++");
     let folder = tempfile::tempdir().unwrap();
-    let mut race = race(
-        &["sum/100"],
-        &["--benchmark_min_time=0.0005"],
-        folder.path(),
-    );
+    let mut race = race(&["sum/100"], &["--benchmark_min_time=0.005"], folder.path());
     race.1.benchmarks[0].contenders.remove(0);
     let outcome = raced(&race).unwrap();
     // One launch to pilot, one to rehearse.
@@ -251,7 +254,7 @@ fn a_race_is_taken_up_again_with_the_calls_of_its_plan() {
     needs!("benchmark/benchmark.h", "g++");
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("run.jsonl");
-    let arguments = ["--benchmark_min_time=0.0005"];
+    let arguments = ["--benchmark_min_time=0.005"];
     let mut race = race(&["sum/100 vs. sum/400"], &arguments, folder.path());
     race.0.settings = settings(2);
     race.0.save = Some(file.clone());
@@ -276,7 +279,7 @@ fn a_race_is_taken_up_again_with_the_calls_of_its_plan() {
 fn a_copy_of_the_baseline_is_launched_in_slots_of_its_own() {
     needs!("benchmark/benchmark.h", "g++");
     let folder = tempfile::tempdir().unwrap();
-    let short = ["--benchmark_min_time=0.0005"];
+    let short = ["--benchmark_min_time=0.005"];
     let names = ["sum/100 vs. sum/400", "sum/100"];
     let mut controlled = race(&names, &short, folder.path());
     controlled.0.settings.control = Some(true);
@@ -297,7 +300,8 @@ fn a_copy_of_the_baseline_is_launched_in_slots_of_its_own() {
     let analysis = analyse(&run, Options::default());
     assert_eq!(analysis.comparisons.len(), 2);
     for comparison in &analysis.comparisons {
-        assert_eq!(comparison.control.unwrap().estimate.replicates, 6);
+        let control = comparison.control.unwrap().estimate.replicates;
+        assert_eq!(control, 6, "{:?}", comparison.warnings);
     }
 }
 

@@ -333,6 +333,7 @@ fn a_race_side_by_side_tells_what_it_reads_in_turns() {
     let of_suite = to_text(&suite, &TextOptions::default());
     let line =
         "2 rows are of CPU time, both sides side by side on one core; the others took turns.";
+    let of_suite = of_suite.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(of_suite.contains(line), "{of_suite}");
     let mut analysis = suite;
     analysis.comparisons = vec![analysis.comparisons.swap_remove(1)];
