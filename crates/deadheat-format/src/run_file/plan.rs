@@ -2,14 +2,14 @@
 
 use deadheat_model::{
     Benchmark, BenchmarkOverrides, CommandLine, Contender, Design, ExitPolicy, FunctionCalls,
-    HarnessCalls, Hooks, Input, Json, LevelOverride, Looks, Object, Output, Pinning, Plan, Program,
+    HarnessCalls, Hooks, Input, LevelOverride, Looks, Object, Output, Pinning, Plan, Program,
     RepetitionLength, Rerun, RerunKind, Shard, ShardBy, SideBySide, Throughput, TurnsReason, Value,
     Values, Waiting, WorkerCalls, Workload,
 };
 
 use crate::wire::{Fields, Wire, choice, object};
 #[cfg(feature = "decode")]
-use deadheat_model::Harness;
+use deadheat_model::{Harness, Json};
 
 #[cfg(feature = "decode")]
 use crate::wire::{WireError, inside, object_of, or_missing, required};
