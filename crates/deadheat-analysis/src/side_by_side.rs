@@ -30,7 +30,7 @@ impl<'a> SideBySide<'a> {
         })
     }
 
-    /// What is told of the candidate at this place.
+    /// The summary of the candidate at this place.
     pub(crate) fn summary(&self, (place, id): (usize, ContenderId)) -> RacedSideBySide {
         let Raced {
             run,
@@ -49,8 +49,8 @@ impl<'a> SideBySide<'a> {
         }
     }
 
-    /// Replaces the rows of metrics that a shared core changes by those of the race in turns; leaves
-    /// them out if there was none.
+    /// Replaces the rows of metrics that a shared core changes by those of the rerun in turns. Without
+    /// a rerun, removes them.
     pub(crate) fn replace_rows(
         &self,
         rows: &mut Vec<MetricComparison>,

@@ -739,7 +739,7 @@ fn lld_is_told_by_an_order_of_symbols_and_by_a_script_where_it_does_not_take_tha
         let lines = ask_beside(folder.path(), ["old", "new"], "lld", &[5, 6]);
         assert_eq!(lines[0]["links"]["matched"], true, "{lines:?}");
         let told = fs::read_to_string(&calls).unwrap();
-        // Rerun the links themselves it is asked how it would link.
+        // Beside the links themselves it is asked how it would link.
         let last = told.lines().rfind(|line| !line.contains("-###")).unwrap();
         assert!(last.contains(told_by), "{last}");
     }

@@ -119,6 +119,17 @@ fn commands_that_cannot_run_at_once_take_turns_unless_the_user_insists() {
 }
 
 #[test]
+fn a_trial_in_which_a_command_waits_for_ever_is_killed_and_means_turns() {
+    let track = Track::new();
+    let locked = format!("mkdir lock 2>/dev/null || sleep 1000; {BUSY}; {BUSY}; rmdir lock");
+    let race = ["run", "-S", "sh", "-r", "4", "--json", "--"];
+    let done = track.run(&[&race[..], &[&locked, &locked]].concat());
+    let row = &done.succeeds().json()["benchmarks"][0];
+    assert_eq!(row["metric"], "wall");
+    assert_eq!(row["turns_because"], "fails");
+}
+
+#[test]
 fn commands_that_sleep_take_turns() {
     let track = Track::new();
     let done = track.run(&["run", "-r", "4", "--json", "--", "sleep 0.02", "sleep 0.02"]);

@@ -1,6 +1,6 @@
 //! What programs execute. perf takes samples of it, by instructions where the machine counts them, else
 //! by the clock: how it is started around commands, launches and workers, and what it prints of them.
-//! Rerun it what perf and callgrind have in common: a worker that is asked for samples, and a launch of
+//! Beside it what perf and callgrind have in common: a worker that is asked for samples, and a launch of
 //! Google Benchmark.
 
 use std::ffi::OsString;

@@ -353,8 +353,7 @@ impl Session<'_> {
         let blocks_left = blocks_at_most.saturating_sub(blocks) + blocks_to_come;
         let mut left_at_most_ns = blocks_left.saturating_mul(block_ns);
         if let Some(deadline) = deadline {
-            // Every benchmark to come has at most as much as this one; what
-            // reruns them has what they leave.
+            // Every benchmark to come may take as long as this one. Reruns take what is left.
             let share = deadline.saturating_sub(now);
             let alike = shares_to_come(plan, benchmark) as u64;
             left_at_most_ns = left_at_most_ns.min(share.saturating_mul(alike));

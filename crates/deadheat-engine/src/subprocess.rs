@@ -268,7 +268,7 @@ struct Running<'w> {
     errors: Vec<u8>,
 }
 
-/// Reads all that these processes say, until all have ended or one has failed.
+/// Reads the output of all processes until all have ended or one has failed.
 fn listen(
     all: &mut [Running<'_>],
     patience: Option<Duration>,

@@ -93,7 +93,7 @@ pub(crate) fn read_ns(clock: libc::clockid_t) -> u64 {
 /// The usage of the calling thread since it began.
 ///
 /// A reading makes two system calls, the CPU clock at about 0.2 µs and the
-/// account at about 0.15 µs; the core is known without one. Rerun samples of
+/// account at about 0.15 µs; the core is known without one. Beside samples of
 /// a millisecond that is nothing, but it is not free: the CPU clock is read
 /// next to the sample on either side, so that the rest is not counted as the
 /// sample's. What remains of it shows in [`ThreadUsage::cpu_overhead_ns`].

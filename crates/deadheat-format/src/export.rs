@@ -78,9 +78,9 @@ fn benchmark_names(benchmarks: &[Benchmark]) -> Vec<String> {
     };
     let all = benchmarks.iter().map(|benchmark| match benchmark.rerun {
         None => named(benchmark),
-        Some(beside) => {
-            let of = benchmarks.get(beside.of).unwrap_or(benchmark);
-            format!("{} ({})", named(of), beside.kind.label())
+        Some(rerun) => {
+            let of = benchmarks.get(rerun.of).unwrap_or(benchmark);
+            format!("{} ({})", named(of), rerun.kind.label())
         }
     });
     distinct_names(all, " #")

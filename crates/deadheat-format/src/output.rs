@@ -119,7 +119,7 @@ pub(crate) fn replace(
     write: impl FnOnce(&mut BufWriter<File>) -> Result<(), FormatError>,
 ) -> Result<(), FormatError> {
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let beside = match Rerun::create(path, &target) {
+    let beside = match Beside::create(path, &target) {
         Ok(beside) => beside,
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied && target.exists() => None,
         Err(error) => return Err(cannot_write(path)(error)),
@@ -141,11 +141,11 @@ pub(crate) fn replace(
 }
 
 /// A new file in the folder of the one that it will replace; it goes if it does not.
-struct Rerun {
+struct Beside {
     path: PathBuf,
 }
 
-impl Rerun {
+impl Beside {
     /// `None` where the file is to be written in place.
     fn create(path: &Path, target: &Path) -> io::Result<Option<(Self, File)>> {
         static MADE: AtomicU32 = AtomicU32::new(0);
@@ -183,7 +183,7 @@ impl Rerun {
     }
 }
 
-impl Drop for Rerun {
+impl Drop for Beside {
     fn drop(&mut self) {
         // Once it has taken its place there is nothing of this name.
         let _ = fs::remove_file(&self.path);

@@ -134,7 +134,7 @@ fn between<'a>(comparison: &Comparison, glyphs: Glyphs) -> Option<Table<'a>> {
         let between = stability.spread.map(|spread| spread.between);
         rows.deviation("sd between replicates", between);
     }
-    // Rerun those, which tell no placement from a process.
+    // Beside those, which tell no placement from a process.
     if let Some(spreads) = &comparison.spreads {
         rows.deviation("sd of placement alone", spreads.placement);
         rows.deviation("sd of the process alone", spreads.process);

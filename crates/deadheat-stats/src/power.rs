@@ -1,7 +1,7 @@
 //! The effects that a design can find, how much more of it a decision would take, and how many
 //! blocks a process is worth: that hangs on the spread within a replicate and between replicates.
 //!
-//! Rerun the spread stands whether the replicates speak with one voice, by two estimates that agree
+//! Beside the spread stands whether the replicates speak with one voice, by two estimates that agree
 //! for one mode and part for two.
 
 use crate::clusters::Clusters;

@@ -1,4 +1,5 @@
-//! Pairs that use caches differently: the change side by side against the change in long races in turns.
+//! The bias of sharing a core: pairs of programs that use caches differently, raced side by side and in
+//! long races in turns.
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -158,7 +158,7 @@ fn word(random: &mut SplitMix64) -> String {
     (0..length).map(letter).collect()
 }
 
-/// Lines of random words, of about so many bytes.
+/// Lines of random words, about `bytes` bytes in all.
 fn words(random: &mut SplitMix64, bytes: usize) -> String {
     // Fewer words than the text has, so that it can be compressed.
     let known: Vec<String> = (0..3_000).map(|_| word(random)).collect();

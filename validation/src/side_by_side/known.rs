@@ -63,7 +63,7 @@ const FOUND: f64 = 0.95;
 /// Changes whose size is to be covered, in percent.
 const SIZES: [f64; 3] = [2.0, 5.0, 20.0];
 const SIZE_RACES: usize = 40;
-/// Steps of their baseline, in multiples of twelve million: 100 ms.
+/// The steps of the baseline, in multiples of twelve million. Five of these take 100 ms.
 const SIZE_TIMES: u32 = 5;
 /// Metrics of the arrangements, in which start-up is measured.
 const METRICS: [&str; 2] = ["cpu", "wall"];

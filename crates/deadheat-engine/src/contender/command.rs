@@ -731,8 +731,8 @@ impl Contenders for CommandContenders<'_> {
         let mut ended = block.slots.iter().zip(&measured[primed..]).enumerate();
         let failed = ended.find(|(_, (slot, measured))| {
             let command = &self.benchmarks[block.benchmark].commands[slot.contender.index()];
-            !matches!(measured.outcome, Outcome::Cancelled)
-                && !matches!(measured.outcome, Outcome::Exited(code) if command.exit_policy.accepts(code))
+            measured.outcome != Outcome::Cancelled
+                && !measured.outcome.is_accepted_by(&command.exit_policy)
         });
         if let Some((index, (slot, measured))) = failed {
             let moment = Moment::of(block, Some(index));

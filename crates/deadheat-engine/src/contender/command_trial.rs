@@ -7,8 +7,13 @@ use super::command_launch::launch;
 use super::side_by_side::{CommandTrial, LaunchUsage, sharing, side_by_side};
 use crate::affinity::AffinityError;
 use crate::error::EngineError;
-use crate::launcher::wire::{Launch, MAX_LAUNCHES, Measured, Outcome, Sharing};
+use crate::launcher::wire::{Launch, MAX_LAUNCHES, Measured, Sharing};
 use crate::random::{Purpose, below, stream};
+
+/// A trial may take this many times as long as its launches took one after the other, …
+const TRIAL_FACTOR: f64 = 4.0;
+/// … and these milliseconds.
+const TRIAL_MS: f64 = 1_000.0;
 
 impl CommandContenders<'_> {
     /// The core of a replicate.
@@ -47,8 +52,9 @@ impl CommandContenders<'_> {
             return Ok(None);
         };
         let group = launches.len();
+        let alone_ms: f64 = alone.iter().map(|one| one.wall_ns / 1e6).sum();
         let shared = Sharing {
-            spares_others: true,
+            trial_ms: (TRIAL_FACTOR * alone_ms + TRIAL_MS) as u32,
             ..sharing(how, core)
         };
         let together =
@@ -71,11 +77,9 @@ impl CommandContenders<'_> {
             return Err(EngineError::Interrupted);
         }
         let commands = self.benchmarks[benchmark].commands.iter().zip(measured);
-        let usages = commands.map(|(command, measured)| match measured.outcome {
-            Outcome::Exited(code) if command.exit_policy.accepts(code) => {
-                Some(LaunchUsage::of(measured))
-            }
-            _ => None,
+        let usages = commands.map(|(command, measured)| {
+            let is_accepted = measured.outcome.is_accepted_by(&command.exit_policy);
+            is_accepted.then(|| LaunchUsage::of(measured))
         });
         Ok(usages.collect())
     }
@@ -88,7 +92,7 @@ impl CommandContenders<'_> {
             if index < self.benchmarks.len() {
                 continue;
             }
-            let of = benchmark.rerun.map_or(0, |beside| beside.of);
+            let of = benchmark.rerun.map_or(0, |rerun| rerun.of);
             // A rerun launches the same images as the benchmark that it reruns.
             let same = self.benchmarks[of].clone();
             self.benchmarks.push(same);

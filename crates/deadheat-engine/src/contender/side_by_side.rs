@@ -57,6 +57,6 @@ pub(super) fn sharing(how: SideBySide, core: u32) -> Sharing {
     Sharing {
         core: core as u16,
         slice_ms: slice_ms.min(u128::from(u16::MAX)) as u16,
-        spares_others: false,
+        trial_ms: 0,
     }
 }

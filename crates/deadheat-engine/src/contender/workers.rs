@@ -144,7 +144,7 @@ impl<'a> Workers<'a> {
     pub(super) fn least_ns(&self, layout: &ProcessLayout) -> f64 {
         let least = match self.options.sample_time {
             Some(time) => time,
-            // Rerun so many instructions the few around the calls are next to nothing.
+            // Beside so many instructions the few around the calls are next to nothing.
             #[cfg(feature = "commands")]
             None if self.options.callgrind => COUNTED,
             None if layout.takes_turns() => TAKING_TURNS,

@@ -39,7 +39,7 @@ pub(super) struct Gate {
 }
 
 impl Gate {
-    /// A gate for at most so many children.
+    /// A gate for this many children at most.
     pub(super) fn new(places: usize) -> Result<Self, c_int> {
         let pipe = || pipe2(OFlag::O_CLOEXEC).map_err(|errno| errno as c_int);
         let ((reader, writer), (arrivals, arrived)) = (pipe()?, pipe()?);
@@ -154,7 +154,7 @@ impl Spawner {
             },
         };
         // SAFETY: `pid` is our own child and not waited for yet; the kernel returns a descriptor
-        // that nobody else owns, or -1.
+        // that only we own, or -1.
         let pidfd = unsafe {
             let pidfd = libc::syscall(libc::SYS_pidfd_open, pid, 0) as c_int;
             if pidfd < 0 {

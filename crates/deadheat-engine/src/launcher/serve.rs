@@ -204,7 +204,10 @@ impl Server {
 
     pub(super) fn did_its_work(&self, launch: Launch, outcome: Outcome) -> bool {
         let image = self.images.get(usize::from(launch.image));
-        matches!(outcome, Outcome::Exited(code) if image.is_none_or(|image| image.exit_policy.accepts(code)))
+        match image {
+            Some(image) => outcome.is_accepted_by(&image.exit_policy),
+            None => matches!(outcome, Outcome::Exited(_)),
+        }
     }
 
     /// One launch with its hooks.

@@ -72,7 +72,7 @@ impl Server {
         first: usize,
         launches: &[Launch],
     ) -> Result<Vec<Measured>, Leave> {
-        // All of these before anything runs, so that none of them runs beside a command.
+        // All hooks before any command, so that no hook runs at the same time as a command.
         for (place, launch) in launches.iter().enumerate() {
             if let Some(failure) = self.hook(launch.prepare, Outcome::PrepareFailed)? {
                 return Ok(only(place, failure, launches.len()));
@@ -90,14 +90,15 @@ impl Server {
                 Err(outcome) => {
                     kill_all(&mut running, Outcome::Cancelled);
                     gate.open();
-                    self.await_all(&mut running, Instant::now(), false)?;
+                    self.await_all(&mut running, Instant::now(), None)?;
                     return Ok(only(place, outcome, launches.len()));
                 }
             }
         }
         let start = Instant::now();
         gate.open();
-        self.await_all(&mut running, start, sharing.spares_others)?;
+        let trial = (sharing.trial_ms > 0).then(|| Duration::from_millis(sharing.trial_ms.into()));
+        self.await_all(&mut running, start, trial)?;
         // Only now: while another one of the group runs, it is a child as well.
         let mut company = has_children();
         while wait(-1, libc::WNOHANG).is_some() {
@@ -181,17 +182,21 @@ impl Server {
         }))
     }
 
-    /// Waits until all have ended, and measures each as it does.
+    /// Waits until all have ended, and measures each when it ends. A trial has a limit of its own.
     fn await_all(
         &mut self,
         running: &mut [Running],
         start: Instant,
-        spares_others: bool,
+        trial: Option<Duration>,
     ) -> Result<(), Leave> {
-        // A core that is shared by so many takes so many times as long.
+        // Launches that share a core take as many times longer as there are launches.
         let sharers = running.len().max(1) as u32;
+        for one in running.iter_mut() {
+            let limit = one.limit.map(|limit| limit * sharers);
+            one.limit = limit.into_iter().chain(trial).min();
+        }
         while running.iter().any(|one| one.measured.is_none()) {
-            let timeout = self.look_at(running, start, sharers);
+            let timeout = look_at(running, start);
             let mut fds = vec![PollFd::new(self.requests.as_fd(), PollFlags::POLLIN)];
             for one in running.iter().filter(|one| one.measured.is_none()) {
                 fds.push(PollFd::new(one.child.pidfd.as_fd(), PollFlags::POLLIN));
@@ -227,13 +232,11 @@ impl Server {
                 }
             }
             let failed = running.iter().any(|one| {
-                let image = &self.images[one.image];
-                let outcome = one.measured.map(|measured| measured.outcome);
-                outcome.is_some_and(|outcome| {
-                    !matches!(outcome, Outcome::Exited(code) if image.exit_policy.accepts(code))
-                })
+                let policy = &self.images[one.image].exit_policy;
+                let measured = one.measured.as_ref();
+                measured.is_some_and(|measured| !measured.outcome.is_accepted_by(policy))
             });
-            if failed && !spares_others {
+            if failed && trial.is_none() {
                 kill_all(running, Outcome::Cancelled);
             }
             if request.contains(PollFlags::POLLIN) {
@@ -249,34 +252,33 @@ impl Server {
         }
         Ok(())
     }
+}
 
-    /// Kills those whose time is up or whose output is too large. Returns how long the next look
-    /// may wait.
-    fn look_at(&self, running: &mut [Running], start: Instant, sharers: u32) -> PollTimeout {
-        let elapsed = start.elapsed();
-        let mut wait: Option<Duration> = None;
-        let mut at_most = |time: Duration| wait = Some(wait.map_or(time, |known| known.min(time)));
-        for one in running.iter_mut().filter(|one| one.measured.is_none()) {
-            if let Some(limit) = one.limit.filter(|_| one.killed.is_none()) {
-                match (limit * sharers).checked_sub(elapsed) {
-                    None => one.kill(Outcome::TimedOut),
-                    Some(left) => at_most(left),
-                }
-            }
-            if one.killed.is_none() && one.bounded.is_some() {
-                if one.has_too_much() {
-                    one.kill(Outcome::TooMuchOutput);
-                } else {
-                    at_most(BETWEEN_LOOKS);
-                }
+/// Kills those whose time is up or whose output is too large. Returns how long the next look
+/// may wait.
+fn look_at(running: &mut [Running], start: Instant) -> PollTimeout {
+    let elapsed = start.elapsed();
+    let mut wait: Option<Duration> = None;
+    let mut at_most = |time: Duration| wait = Some(wait.map_or(time, |known| known.min(time)));
+    for one in running.iter_mut().filter(|one| one.measured.is_none()) {
+        if let Some(limit) = one.limit.filter(|_| one.killed.is_none()) {
+            match limit.checked_sub(elapsed) {
+                None => one.kill(Outcome::TimedOut),
+                Some(left) => at_most(left),
             }
         }
-        wait.map_or(PollTimeout::NONE, |wait| {
-            let milliseconds = wait.as_nanos().div_ceil(1_000_000);
-            PollTimeout::try_from(milliseconds.min(i32::MAX as u128) as i32)
-                .unwrap_or(PollTimeout::MAX)
-        })
+        if one.killed.is_none() && one.bounded.is_some() {
+            if one.has_too_much() {
+                one.kill(Outcome::TooMuchOutput);
+            } else {
+                at_most(BETWEEN_LOOKS);
+            }
+        }
     }
+    wait.map_or(PollTimeout::NONE, |wait| {
+        let milliseconds = wait.as_nanos().div_ceil(1_000_000);
+        PollTimeout::try_from(milliseconds.min(i32::MAX as u128) as i32).unwrap_or(PollTimeout::MAX)
+    })
 }
 
 /// Reaps a launch that has ended, after `wall_ns`, and reads what it used.
@@ -338,7 +340,7 @@ fn kill_all(running: &mut [Running], why: Outcome) {
     }
 }
 
-/// A group of so many launches of which one failed and the others did not run.
+/// The outcomes of a group in which one launch failed before any ran.
 fn only(place: usize, failure: Outcome, count: usize) -> Vec<Measured> {
     let mut all = vec![Measured::nothing(Outcome::Cancelled); count];
     all[place] = Measured::nothing(failure);

@@ -3,7 +3,7 @@
 
 use std::os::fd::BorrowedFd;
 
-use deadheat_model::AddressSpace;
+use deadheat_model::{AddressSpace, ExitPolicy};
 use nix::errno::Errno;
 use nix::unistd::{Whence, ftruncate, lseek, read, write};
 
@@ -16,7 +16,7 @@ use crate::usage::Usage;
 pub(crate) const MAX_LAUNCHES: usize = 65;
 const LAUNCH_BYTES: usize = 8;
 /// Size of a [`Sharing`] on the wire.
-pub(crate) const SHARING_BYTES: usize = 5;
+pub(crate) const SHARING_BYTES: usize = 8;
 /// Every message to the launcher starts with this many bytes.
 pub(crate) const HEAD_BYTES: usize = 4;
 /// Size of the largest request.
@@ -30,7 +30,7 @@ pub(crate) enum Head {
     Run(usize),
     /// The same, and trace each of them.
     Trace(usize),
-    /// Launch so many processes in groups of this size; each group runs side by side. A [`Sharing`]
+    /// Launch this many processes in groups of this size; each group runs side by side. A [`Sharing`]
     /// follows, then the [`Launch`]es.
     SideBySide(usize, usize),
     /// Start an image differently from now on. Its number and [`Manner`] follow, then a path of
@@ -113,29 +113,33 @@ impl Manner {
     }
 }
 
-/// The core that launches side by side share, and how.
+/// The core that launches side by side share, their time slice, and the limit of a trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sharing {
     pub(crate) core: u16,
     /// The time slice asked of the kernel, in milliseconds; 0 for the kernel's own.
     pub(crate) slice_ms: u16,
-    /// True if the others of a group are not killed when one fails. What is killed leaves its locks
-    /// behind.
-    pub(crate) spares_others: bool,
+    /// Milliseconds after which a trial is killed; 0 for a measured group. In a trial the other
+    /// launches are not killed when one fails, because a killed process leaves its locks behind. But
+    /// two commands may wait for each other for ever.
+    pub(crate) trial_ms: u32,
 }
 
 impl Sharing {
     pub(crate) fn encode(self) -> [u8; SHARING_BYTES] {
         let [core, slice] = [self.core, self.slice_ms].map(u16::to_ne_bytes);
-        let spares_others = u8::from(self.spares_others);
-        [core[0], core[1], slice[0], slice[1], spares_others]
+        let mut bytes = [0; SHARING_BYTES];
+        bytes[..2].copy_from_slice(&core);
+        bytes[2..4].copy_from_slice(&slice);
+        bytes[4..].copy_from_slice(&self.trial_ms.to_ne_bytes());
+        bytes
     }
 
     pub(crate) fn decode(bytes: [u8; SHARING_BYTES]) -> Self {
         Self {
             core: u16::from_ne_bytes([bytes[0], bytes[1]]),
             slice_ms: u16::from_ne_bytes([bytes[2], bytes[3]]),
-            spares_others: bytes[4] == 1,
+            trial_ms: u32::from_ne_bytes([bytes[4], bytes[5], bytes[6], bytes[7]]),
         }
     }
 }
@@ -261,6 +265,11 @@ impl HookEnd {
 }
 
 impl Outcome {
+    /// Returns true if the process exited with a code that this policy accepts.
+    pub(crate) fn is_accepted_by(self, policy: &ExitPolicy) -> bool {
+        matches!(self, Outcome::Exited(code) if policy.accepts(code))
+    }
+
     fn code(self) -> (u64, i32) {
         match self {
             Outcome::Exited(code) => (0, code),
@@ -501,7 +510,7 @@ mod tests {
         let sharing = Sharing {
             core: 300,
             slice_ms: 20,
-            spares_others: true,
+            trial_ms: 70_000,
         };
         let launches = [Launch::default(); 2];
         let mut buffer = [0; MAX_REQUEST_BYTES];

@@ -126,13 +126,13 @@ object! { SideBySide { slice = "slice_ns": omit, } }
 /// The kind is the name of the field.
 impl Fields for Option<Rerun> {
     fn put(&self, object: Object) -> Object {
-        let Some(beside) = self else {
+        let Some(rerun) = self else {
             return object;
         };
         let fields = Object::new()
-            .with("of", beside.of)
-            .with("replicates", beside.replicates);
-        object.with(field_of(beside.kind), fields)
+            .with("of", rerun.of)
+            .with("replicates", rerun.replicates);
+        object.with(field_of(rerun.kind), fields)
     }
 
     #[cfg(feature = "decode")]
@@ -148,8 +148,8 @@ impl Fields for Option<Rerun> {
                     kind,
                 })
             };
-            if let Some(beside) = inside(object, field_of(kind), read).transpose()? {
-                return Ok(Some(beside));
+            if let Some(rerun) = inside(object, field_of(kind), read).transpose()? {
+                return Ok(Some(rerun));
             }
         }
         Ok(None)

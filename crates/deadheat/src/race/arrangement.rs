@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use deadheat_engine::{CommandTrial, LaunchUsage, can_set_slices};
-use deadheat_model::{
-    Arrangement, Benchmark, Metric, Plan, Rerun, RerunKind, SideBySide, TurnsReason, Workload,
-};
+use deadheat_model::{Arrangement, Benchmark, Metric, Plan, SideBySide, TurnsReason, Workload};
 
-/// Time that the replicates in turns may take, which stand beside those side by side.
+use super::planning::add_rerun_in_turns;
+
+/// Time that the replicates of the rerun in turns may take.
 const TURNS_TIME: Duration = Duration::from_millis(1250);
-/// The number of these at least, and at most.
+/// The least and the largest number of these replicates.
 const FEWEST_TURNS: u32 = 2;
 const MOST_TURNS: u32 = 6;
 
@@ -17,8 +17,8 @@ const MOST_TURNS: u32 = 6;
 /// effects of `gzip`, which takes 200 ms, scattered by 0.2% with slices of 10 ms and by 0.8% with
 /// slices of 50 ms.
 const SLICES: u32 = 20;
-/// The kernel's own slice is about as long as the shorter one. Beyond the longer one nothing is
-/// gained: the caches of a core are refilled in less than a hundredth of it.
+/// Slices to ask for. A shorter one is close to the kernel's own, and a longer one scatters as much
+/// as that.
 const SLICE_MS: std::ops::RangeInclusive<u128> = 8..=20;
 
 /// Launches of less CPU time see hardly more than one slice of the kernel's own, of about 3 ms.
@@ -28,32 +28,32 @@ const LEAST_CPU_NS: f64 = 5e6;
 const NOT_BUSY: f64 = 0.05;
 /// … and the time that its start, its end and a wait that is not its own may take.
 const STARTING_NS: f64 = 1e6;
-/// Sides whose CPU times or peak memory differ by more take turns. What sharing costs either side cancels only as
-/// far as they are alike, and large changes are found in turns as well.
-const ALIKE: f64 = 1.1;
+/// Sides whose CPU times or peak memory differ by more take turns. The cost of sharing a core cancels
+/// only as far as the sides are alike, and large changes are found in turns as well.
+pub(super) const ALIKE: f64 = 1.1;
 /// The part of the peak memory that is the loader's, and alike in all commands.
 const MEMORY_OF_LOADER: f64 = 512.0 * 1024.0;
-/// Of two that share a core fairly the one ends a slice or two before the other one. One with another
-/// nice value runs alone for most of its time, and sees other disturbances.
+/// If two commands share a core fairly, one ends a slice or two before the other. A command with a
+/// higher nice value runs alone for most of its time, and meets other disturbances.
 const TOGETHER: f64 = 1.4;
 /// A command whose CPU time grows more on a shared core depends on caches that the other side
-/// evicts. Random reads in 8 MB took 40 % more, and the effect was wrong by 40 points.
-const MOST_SHARING_COST: f64 = 1.15;
+/// evicts: random reads in 8 MB against 32 MB read −13% side by side and +28% in turns.
+pub(super) const MOST_SHARING_COST: f64 = 1.15;
 
 /// Trials at most, …
 const TRIALS: usize = 5;
 /// … and no further one after this much time.
 const TRIALS_TIME: Duration = Duration::from_secs(1);
 
-/// The share of the rest of a budget that trials may take.
+/// Trials may take this share of what is left of the budget.
 const TRIALS_SHARE: f64 = 0.1;
-/// Launches of a trial, for every one of a replicate in turns: two of each command, one of which
-/// shares its core, where a replicate has five of both.
+/// The cost of a trial of two commands, as a share of that of a replicate in turns: four launches
+/// instead of five.
 const TRIAL_OF_REPLICATE: f64 = 0.8;
 
-/// Chooses how a benchmark races, notes it in the plan, and returns what a replicate costs in
-/// nanoseconds, if that is known. `in_turns_ns` is what one costs in turns, and `left` the rest of
-/// the budget. A benchmark that is chosen to race side by side `is_rerun` in turns, or not.
+/// Chooses how a benchmark races and notes it in the plan. Returns the cost of a replicate in
+/// nanoseconds, if it is known. `in_turns_ns` is the cost of a replicate in turns, `left` what is left
+/// of the budget, and `is_rerun` says whether a race side by side is rerun in turns.
 pub(super) fn arrange<E>(
     plan: &mut Plan,
     benchmark: usize,
@@ -104,7 +104,7 @@ pub(super) fn arrange<E>(
             TURNS_TIME.as_nanos() as f64 / cost_ns
         });
         let turns = (turns as u32).clamp(FEWEST_TURNS, MOST_TURNS);
-        rerun_in_turns(plan, benchmark, turns);
+        add_rerun_in_turns(plan, benchmark, turns);
     }
     Ok(trial.as_ref().map(cost_ns))
 }
@@ -125,21 +125,6 @@ fn race_side_by_side(plan: &mut Plan, benchmark: usize, how: SideBySide) {
     if is_wall {
         of.overrides.judged = Some(Metric::Cpu);
     }
-}
-
-/// Adds a rerun in turns to the plan, of this many replicates.
-fn rerun_in_turns(plan: &mut Plan, benchmark: usize, replicates: u32) {
-    let most = plan.looks(benchmark).max_replicates();
-    let rerun = Benchmark {
-        rerun: Some(Rerun {
-            of: benchmark,
-            replicates: replicates.min(most),
-            kind: RerunKind::Turns,
-        }),
-        side_by_side: None,
-        ..plan.benchmarks[benchmark].clone()
-    };
-    plan.benchmarks.push(rerun);
 }
 
 /// The time that the launches of a trial took.

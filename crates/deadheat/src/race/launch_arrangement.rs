@@ -6,8 +6,10 @@ use deadheat_engine::{
 };
 use deadheat_model::{
     Arrangement, Benchmark, Front, Harness, HarnessCalls, Metric, Pinning, Plan, RaceSettings,
-    Rerun, RerunKind,
 };
+
+use super::arrangement::{ALIKE, MOST_SHARING_COST};
+use super::planning::add_rerun_in_turns;
 
 /// Repetitions of a launch side by side. Both sides meet more of the same slices with more of them:
 /// with 4 of 1 ms, effects of replicates of four benchmarks scattered by .9 to 3.3 % on a loaded
@@ -17,12 +19,6 @@ const REPETITIONS: u32 = 12;
 const LEAST_NS: f64 = 10e6;
 /// CPU time of one busy thread as a share of wall time.
 const BUSY: std::ops::RangeInclusive<f64> = 0.95..=1.05;
-/// Sides whose CPU times differ by more take turns. The cost of sharing a core cancels only as far
-/// as the sides are alike, and large changes are found in turns as well.
-const ALIKE: f64 = 1.1;
-/// A benchmark whose CPU time grows more on a shared core depends on caches that the other side
-/// evicts.
-const MOST_SHARING_COST: f64 = 1.15;
 /// Trials are repeated for this time. What disturbs a trial makes it longer, so the least of several
 /// is the one to judge: of three trials on a loaded machine, 2 of 32 benchmarks seemed unfit.
 const TRIALS_NS: f64 = 500e6;
@@ -167,21 +163,13 @@ fn is_fit(alone: &[IterationUsage], together: &[IterationUsage]) -> bool {
         && cpu_ns().sum::<f64>() <= MOST_SHARING_COST * alone_ns
 }
 
-/// Adds to a plan, in turns, each benchmark that is raced side by side.
+/// Adds a rerun in turns of each benchmark that races side by side.
 pub(super) fn add_turns(plan: &mut Plan) {
-    let side_by_side = plan.benchmarks.iter().enumerate();
-    let side_by_side = side_by_side.filter(|(_, one)| one.side_by_side.is_some());
-    let in_turns = side_by_side.map(|(of, benchmark)| Benchmark {
-        side_by_side: None,
-        rerun: Some(Rerun {
-            of,
-            replicates: TURNS.min(plan.looks(of).max_replicates()),
-            kind: RerunKind::Turns,
-        }),
-        ..benchmark.clone()
-    });
-    let in_turns: Vec<Benchmark> = in_turns.collect();
-    plan.benchmarks.extend(in_turns);
+    for of in 0..plan.benchmarks.len() {
+        if plan.benchmarks[of].side_by_side.is_some() {
+            add_rerun_in_turns(plan, of, TURNS);
+        }
+    }
 }
 
 #[cfg(test)]

@@ -323,12 +323,27 @@ impl Costs {
     }
 }
 
-/// Adds to the plan, beside each benchmark that `possible` names, the same as the user linked it:
-/// the same contenders, a control included, calls and blocks, so many replicates of them. They come
-/// last, so that no place changes.
+/// Adds a rerun in turns of a benchmark to the end of the plan, with at most this many replicates.
+#[cfg(feature = "commands")]
+pub(super) fn add_rerun_in_turns(plan: &mut Plan, of: usize, replicates: u32) {
+    let most = plan.looks(of).max_replicates();
+    let rerun = Benchmark {
+        rerun: Some(Rerun {
+            of,
+            replicates: replicates.min(most),
+            kind: RerunKind::Turns,
+        }),
+        side_by_side: None,
+        ..plan.benchmarks[of].clone()
+    };
+    plan.benchmarks.push(rerun);
+}
+
+/// Adds to the end of the plan a rerun of each benchmark that is `possible` on the user's own link,
+/// with at most this many replicates.
 pub(super) fn add_own_links(plan: &mut Plan, replicates: u32, possible: impl Fn(usize) -> bool) {
     let most = |of: usize| replicates.min(plan.looks(of).max_replicates());
-    let beside: Vec<Benchmark> = plan
+    let reruns: Vec<Benchmark> = plan
         .benchmarks
         .iter()
         .enumerate()
@@ -345,7 +360,7 @@ pub(super) fn add_own_links(plan: &mut Plan, replicates: u32, possible: impl Fn(
             ..benchmark.clone()
         })
         .collect();
-    plan.benchmarks.extend(beside);
+    plan.benchmarks.extend(reruns);
 }
 
 #[cfg(test)]

@@ -128,7 +128,7 @@ impl HarnessAdapter for Criterion {
         let mut found: Vec<(String, &Path)> = Vec::new();
         for (path, content) in &yielded.files {
             let folder = path.parent().unwrap_or(Path::new(""));
-            // Rerun `new` lies `base`, a copy of it.
+            // Beside `new` lies `base`, a copy of it.
             if !path.ends_with("new/benchmark.json") {
                 continue;
             }

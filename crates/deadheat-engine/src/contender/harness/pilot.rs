@@ -22,8 +22,8 @@ const TRIAL_REPETITIONS: f64 = 4.0;
 /// Nanoseconds that all repetitions of a launch should take at most.
 const LAUNCH_NS: f64 = 200e6;
 
-/// Google Benchmark ends its search for a number of iterations after this many times the time that it
-/// is told, by the clock on the wall.
+/// Google Benchmark ends its search for a number of iterations when it has taken this many times the
+/// minimum time in wall time.
 const CUT_SHORT_AFTER: f64 = 5.0;
 /// Launches that are repeated because of that at most. While other programs kept both cores busy, a
 /// benchmark of 10 ns was raced with 5 iterations.
