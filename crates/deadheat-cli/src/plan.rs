@@ -156,6 +156,7 @@ impl Planned {
                 arrangement: Arrangement::Turns,
                 placements: placements(settings.placement),
                 open: false,
+                in_launches: false,
                 commits: Vec::new(),
                 until: None,
                 use_of_plan: PlanUse::Saved,

@@ -213,6 +213,7 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
         arrangement: Arrangement::Turns,
         placements: placements(design.placement),
         open: false,
+        in_launches: false,
         commits: Vec::new(),
         until: None,
         use_of_plan: args.use_of_plan,
@@ -236,6 +237,7 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
             let plan = spec.plan()?;
             options.command = again(plan.seed);
             options.open = spec.is_open() && args.use_of_plan == PlanUse::Race;
+            options.in_launches = spec.is_in_launches();
             options.arrangement = spec.arrangement(&plan, args.use_of_plan == PlanUse::Race)?;
             if !args.quiet {
                 for hint in spec.hints() {

@@ -130,43 +130,40 @@ impl<'a> Schedule<'a> {
 
     fn order(&self, benchmark: usize, replicate: u32, index: u32) -> Vec<ContenderId> {
         let seed = self.plan.seed;
-        let index = if self.plan.benchmarks[benchmark].keeps_order() {
-            0
-        } else {
-            index
-        };
-        match self.plan.benchmarks[benchmark].contenders.len() {
-            2 => {
-                // One fair coin for two blocks of a replicate, the second of which has the other
-                // order: a fixed ABBA falls for anything that beats with a period of four slots.
-                // What makes the first sample of a block slow, as an input that is not known yet,
-                // is added to one of two blocks and taken from the other. By a coin for each it
-                // was most of the error: counting characters with branches, blocks scattered by
-                // 12 % and processes of 47 blocks by 1.4 %, by .6 % without it.
-                let pair = u64::from(index / 2);
-                let place = [benchmark as u64, u64::from(replicate), pair];
-                let heads = coin(&mut stream(seed, Purpose::Order, place));
-                let swap = heads ^ (index % 2 == 1);
-                let (first, second) = if swap { (1, 0) } else { (0, 1) };
-                [first, second, second, first].map(ContenderId).to_vec()
-            }
-            count => {
-                // Rows come from whole Williams squares, one after another:
-                // each square with new labels and its rows in random order.
-                let mut rows = williams_rows(count);
-                let blocks = u64::from(self.plan.blocks_per_replicate(benchmark));
-                let row = u64::from(replicate) * blocks + u64::from(index);
-                let square = row / rows.len() as u64;
-                let mut rng = stream(seed, Purpose::Order, [benchmark as u64, square, u64::MAX]);
-                let mut labels: Vec<u8> = (0..count as u8).collect();
-                shuffle(&mut rng, &mut labels);
-                shuffle(&mut rng, &mut rows);
-                rows[(row % rows.len() as u64) as usize]
-                    .iter()
-                    .map(|label| ContenderId(labels[usize::from(*label)]))
-                    .collect()
-            }
+        let of = &self.plan.benchmarks[benchmark];
+        let index = if of.keeps_order() { 0 } else { index };
+        if of.has_abba_blocks() {
+            // One fair coin for two blocks of a replicate, the second of which has the other
+            // order: a fixed ABBA falls for anything that beats with a period of four slots.
+            // What makes the first sample of a block slow, as an input that is not known yet,
+            // is added to one of two blocks and taken from the other. By a coin for each it
+            // was most of the error: counting characters with branches, blocks scattered by
+            // 12 % and processes of 47 blocks by 1.4 %, by .6 % without it.
+            let pair = u64::from(index / 2);
+            let place = [benchmark as u64, u64::from(replicate), pair];
+            let heads = coin(&mut stream(seed, Purpose::Order, place));
+            let swap = heads ^ (index % 2 == 1);
+            let (first, second) = if swap { (1, 0) } else { (0, 1) };
+            return [first, second, second, first].map(ContenderId).to_vec();
         }
+        // Rows come from whole Williams squares, one after another: each square with new labels and
+        // its rows in random order.
+        let count = of.contenders.len();
+        let mut rows = williams_rows(count);
+        let orders = match of.keeps_order() {
+            true => 1,
+            false => u64::from(self.plan.blocks_per_replicate(benchmark)),
+        };
+        let row = u64::from(replicate) * orders + u64::from(index);
+        let square = row / rows.len() as u64;
+        let mut rng = stream(seed, Purpose::Order, [benchmark as u64, square, u64::MAX]);
+        let mut labels: Vec<u8> = (0..count as u8).collect();
+        shuffle(&mut rng, &mut labels);
+        shuffle(&mut rng, &mut rows);
+        rows[(row % rows.len() as u64) as usize]
+            .iter()
+            .map(|label| ContenderId(labels[usize::from(*label)]))
+            .collect()
     }
 }
 
@@ -208,7 +205,7 @@ fn williams_rows(k: usize) -> Vec<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use deadheat_model::Workload;
+    use deadheat_model::{SideBySide, Workload};
     use deadheat_testing::runs::command;
 
     use super::*;
@@ -308,6 +305,29 @@ mod tests {
             }
             assert_eq!(follows, [[0, 2, 2], [2, 0, 2], [2, 2, 0]]);
         }
+    }
+
+    #[test]
+    fn pairs_side_by_side_have_one_of_each_and_both_orders_in_two_replicates() {
+        let mut plan = plan(2, 9);
+        plan.benchmarks[0].side_by_side = Some(SideBySide::default());
+        for contender in &mut plan.benchmarks[0].contenders {
+            contender.workload = Workload::Command(Box::new(command(&["true"])));
+        }
+        let schedule = Schedule::new(&plan);
+        let order = |replicate| {
+            let block = schedule.block(0, replicate, 0, None);
+            (text(&block), block.prime)
+        };
+        let mut first = 0;
+        for pair in 0..200 {
+            let orders = [order(2 * pair), order(2 * pair + 1)];
+            let baseline_first = usize::from(orders[0].0 != "AB");
+            assert_eq!(orders[baseline_first], ("AB".to_owned(), None));
+            assert_eq!(orders[1 - baseline_first], ("BA".to_owned(), None));
+            first += 1 - baseline_first;
+        }
+        assert!((75..=125).contains(&first), "{first} of 200");
     }
 
     #[test]

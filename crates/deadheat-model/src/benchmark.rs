@@ -233,12 +233,25 @@ impl Benchmark {
         last.map(|last| last as u64 + 1)
     }
 
-    /// The number of slots in one block: those of ABBA for two contenders, one row for any other
-    /// number.
+    /// Returns true if a replicate is one launch of each of two commands, side by side. Drift meets
+    /// both at once, so nothing is gained by a second pair in the same replicate, and two replicates
+    /// tell more than one of twice the length. A harness may need a link for every replicate, which
+    /// takes longer than its launches.
+    pub fn races_in_pairs(&self) -> bool {
+        self.contenders.len() == 2 && self.side_by_side.is_some() && self.launches_commands()
+    }
+
+    /// Returns true if blocks are ABBA or BAAB.
+    pub fn has_abba_blocks(&self) -> bool {
+        self.contenders.len() == 2 && !self.races_in_pairs()
+    }
+
+    /// The number of slots in one block: four of ABBA, else one of each contender.
     pub fn slots_per_block(&self) -> usize {
-        match self.contenders.len() {
-            2 => 4,
-            n => n,
+        if self.has_abba_blocks() {
+            4
+        } else {
+            self.contenders.len()
         }
     }
 
@@ -344,8 +357,8 @@ pub struct Slot {
     pub padding: u16,
 }
 
-/// Slots run without a pause between them: ABBA or BAAB for two contenders, a Williams row for
-/// three or more, a single slot for a contender alone.
+/// Slots run without a pause between them: ABBA or BAAB for two contenders that take turns, a
+/// Williams row for others, a single slot for a contender alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
     /// Index of the benchmark in the plan.

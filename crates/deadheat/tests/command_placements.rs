@@ -104,6 +104,7 @@ done
             shown: 2,
             placements: Some(LinkProgram::new(self.path("helper"))),
             open: false,
+            in_launches: false,
             commits: Vec::new(),
             until: None,
             use_of_plan: PlanUse::Race,

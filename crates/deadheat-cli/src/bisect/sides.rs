@@ -144,6 +144,7 @@ impl Commits<'_> {
             arrangement,
             placements,
             open: spec.is_open(),
+            in_launches: spec.is_in_launches(),
             commits: commits.into_iter().flatten().collect(),
             until: options.until.clone(),
             use_of_plan: PlanUse::Race,

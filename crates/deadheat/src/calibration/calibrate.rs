@@ -482,6 +482,7 @@ impl<'a> Field<'a> {
             arrangement: Arrangement::Turns,
             placements: None,
             open: false,
+            in_launches: false,
             commits: Vec::new(),
             until: None,
             use_of_plan: PlanUse::Race,

@@ -166,6 +166,12 @@ impl CommandRaceSpec {
         told.iter().all(Option::is_none)
     }
 
+    /// Returns true if the user says how many launches of each command there are.
+    pub fn is_in_launches(&self) -> bool {
+        let told = [self.runs.exactly, self.runs.min, self.runs.max];
+        told.iter().any(Option::is_some)
+    }
+
     /// How the commands of this plan may share the machine. `may_pilot` says whether a pilot can
     /// find out how they race best: where it cannot, they take turns unless the user says otherwise.
     pub fn arrangement(&self, plan: &Plan, may_pilot: bool) -> Result<Arrangement, Failure> {

@@ -7,8 +7,8 @@ use deadheat_model::{Arrangement, Benchmark, Metric, Plan, SideBySide, TurnsReas
 
 use super::planning::add_rerun_in_turns;
 
-/// Time that the replicates of the rerun in turns may take.
-const TURNS_TIME: Duration = Duration::from_millis(1250);
+/// Time that the replicates of the rerun in turns may take: an eighth of that of most races.
+const TURNS_TIME: Duration = Duration::from_millis(600);
 /// The least and the largest number of these replicates.
 const FEWEST_TURNS: u32 = 2;
 const MOST_TURNS: u32 = 6;
@@ -134,14 +134,9 @@ fn wall_ns(trial: &CommandTrial) -> f64 {
     alone + together.fold(0.0, f64::max)
 }
 
-/// The cost of a replicate: two launches of either of two, one of each of more.
+/// The cost of a replicate: a launch of each.
 fn cost_ns(trial: &CommandTrial) -> f64 {
-    let cpu_ns: f64 = trial.alone.iter().map(|one| one.cpu_ns).sum();
-    if trial.alone.len() == 2 {
-        2.0 * cpu_ns
-    } else {
-        cpu_ns
-    }
+    trial.alone.iter().map(|one| one.cpu_ns).sum()
 }
 
 /// Returns the time slice to request from the kernel; `None` keeps the kernel's own.

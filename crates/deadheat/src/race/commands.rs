@@ -16,7 +16,7 @@ use deadheat_model::{
 use super::arrangement::arrange;
 use super::header::{self, environment_of};
 use super::planning::{
-    add_own_links, plan_for_costs, refuse_unmeasured_overrides, refuse_unwritable,
+    add_own_links, keep_launches, plan_for_costs, refuse_unmeasured_overrides, refuse_unwritable,
 };
 use super::session::{PlanUse, RaceSession};
 use super::{RaceError, RaceOutcome, not_started, take_over_signals};
@@ -41,6 +41,8 @@ pub struct RaceOptions {
     /// True if nobody said how many replicates there are at most: commands that take little time
     /// then get more than the plan has.
     pub open: bool,
+    /// True if the user said how many launches of each command there are, not how many replicates.
+    pub in_launches: bool,
     /// The commits that the sides were built from; empty where one is none.
     pub commits: Vec<Commit>,
     /// The question that ends a benchmark in place of its verdict.
@@ -145,6 +147,11 @@ fn pilot(
             contenders.try_side_by_side(index, how)
         })?;
         costs_ns.push(arranged);
+        if options.in_launches
+            && let Err(error) = keep_launches(plan, index)
+        {
+            return Ok(Err(error.into()));
+        }
     }
     contenders.arrange(plan);
     if options.open {

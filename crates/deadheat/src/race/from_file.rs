@@ -293,6 +293,7 @@ pub fn race_planned(
     let options = RaceOptions {
         use_of_plan: PlanUse::Saved,
         open: false,
+        in_launches: false,
         commits: planned.environment.commits.clone(),
         ..how.options
     };

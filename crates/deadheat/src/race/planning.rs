@@ -117,6 +117,9 @@ const MOST_BLOCKS: u32 = 200;
 /// Time that the replicates of a benchmark may take where nobody says how many there are at most.
 const BENCHMARK_TIME: Duration = Duration::from_secs(5);
 
+/// A block in turns has as many launches as this number of pairs side by side.
+const PAIRS_OF_A_BLOCK: u32 = 2;
+
 /// Gives benchmarks of which a replicate costs little, by so many nanoseconds, as many replicates at
 /// most as the time has room for. Those of which it is not known, or that have nobody to compare,
 /// keep what they have.
@@ -129,7 +132,12 @@ pub(super) fn plan_for_costs(plan: &mut Plan, costs_ns: &[Option<f64>]) -> Resul
         let Some(cost_ns) = cost_ns.filter(|_| plan.benchmarks[index].rivals() > 1) else {
             continue;
         };
-        let limits = [Some(BENCHMARK_TIME), share, plan.budget(index)];
+        let least_ns = match plan.benchmarks[index].races_in_pairs() {
+            true => f64::from(PAIRS_OF_A_BLOCK * RaceSettings::UNSAID_REPLICATES) * cost_ns,
+            false => 0.0,
+        };
+        let wanted = BENCHMARK_TIME.max(Duration::from_nanos(least_ns.ceil() as u64 + 1));
+        let limits = [Some(wanted), share, plan.budget(index)];
         let time = limits.into_iter().flatten().min().unwrap_or_default();
         let alpha = plan.alpha(index);
         let first = plan.looks(index).at.first().copied().unwrap_or(0);
@@ -157,6 +165,26 @@ pub(super) fn plan_for_costs(plan: &mut Plan, costs_ns: &[Option<f64>]) -> Resul
             benchmark.overrides.level = None;
         }
     }
+    Ok(())
+}
+
+/// Plans the looks of a benchmark that races in pairs after the launches that the user said. Its plan
+/// was made for blocks in turns.
+#[cfg(feature = "commands")]
+pub(super) fn keep_launches(plan: &mut Plan, index: usize) -> Result<(), LooksError> {
+    if !plan.benchmarks[index].races_in_pairs() {
+        return Ok(());
+    }
+    let alpha = plan.alpha(index);
+    let at: Vec<u32> = (plan.looks(index).at.iter())
+        .map(|look| PAIRS_OF_A_BLOCK * look)
+        .collect();
+    let looks = match *at {
+        [only] => fixed_look(only, alpha)?,
+        [first, .., last] => planned_looks(first, last, alpha)?,
+        [] => return Ok(()),
+    };
+    plan.benchmarks[index].overrides.level = Some(LevelOverride { alpha, looks });
     Ok(())
 }
 
@@ -564,6 +592,47 @@ mod tests {
         assert_eq!(ends(Some(9), &[cheap, cheap, cheap]), [40, 56, 56]);
         assert_eq!(ends(Some(1), &[cheap, cheap, cheap]), [40, 40, 40]);
         assert_eq!(ends(None, &[None, Some(1e9), None]), [40, 40, 40]);
+    }
+
+    /// Two commands that race side by side.
+    #[cfg(feature = "commands")]
+    fn plan_of_pairs(looks: Looks) -> Plan {
+        let command = deadheat_testing::runs::command(&["true"]);
+        let workload = Workload::Command(Box::new(command));
+        let pair = Benchmark {
+            side_by_side: Some(deadheat_model::SideBySide::default()),
+            ..benchmark("pair", contenders(["a", "b"].into_iter(), &workload))
+        };
+        header(deadheat_testing::runs::design(looks), 1, vec![pair]).plan
+    }
+
+    #[test]
+    #[cfg(feature = "commands")]
+    fn pairs_that_cost_much_get_as_many_launches_as_blocks_within_the_budget() {
+        let most = |budget: Option<u64>, cost_ns: f64| {
+            let mut plan = plan_of_pairs(planned_looks(0, 40, 0.05).unwrap());
+            plan.design.budget = budget.map(Duration::from_secs);
+            plan_for_costs(&mut plan, &[Some(cost_ns)]).unwrap();
+            plan.looks(0).max_replicates()
+        };
+        assert_eq!(most(None, 1e9), 80);
+        assert_eq!(most(None, 4e7), 112);
+        assert_eq!(most(Some(60), 1e9), 56);
+        assert_eq!(most(Some(20), 1e9), 40);
+    }
+
+    #[test]
+    #[cfg(feature = "commands")]
+    fn pairs_are_as_many_as_the_launches_asked_for() {
+        let at = |looks: Looks| {
+            let mut plan = plan_of_pairs(looks);
+            keep_launches(&mut plan, 0).unwrap();
+            plan.validate().unwrap();
+            plan.looks(0).at.clone()
+        };
+        assert_eq!(at(fixed_look(5, 0.05).unwrap()), [10]);
+        assert_eq!(at(planned_looks(0, 11, 0.05).unwrap()), [16, 22]);
+        assert_eq!(at(planned_looks(20, 40, 0.05).unwrap()), [44, 62, 80]);
     }
 
     #[test]
