@@ -5,7 +5,9 @@ use deadheat_model::{
     BlockDiagnostics, Comparison, ContenderId, Estimate, LogRatio, Metric, Origin, RunHeader,
     Samples, Scope, Verdict,
 };
-use deadheat_stats::{Level, minimum_detectable_effect, replicates_to_settle, sign_flip_p};
+use deadheat_stats::{
+    Level, agreement_p, minimum_detectable_effect, replicates_to_settle, sign_flip_p,
+};
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -19,7 +21,7 @@ use crate::side_by_side::SideBySide;
 #[cfg(feature = "recordings")]
 use crate::unpaired::unpaired;
 use crate::warnings::Traces;
-use crate::{waiting, warm_up, warnings};
+use crate::{all_zero, waiting, warm_up, warnings};
 
 /// Beyond so many replicates the sign-flip test says nothing new and its 9,999 draws take longer
 /// than everything else together.
@@ -124,6 +126,7 @@ fn answer(raced: &Raced<'_>, options: Options, recorded: Option<Recorded<'_>>) -
         alpha: plan.alpha(index),
         plots: None,
         gate: None,
+        is_unjudged: false,
         benchmark: benchmark.name.clone(),
         parameters: benchmark.parameters.clone(),
         label: saved.and_then(|saved| saved.label.clone()),
@@ -330,6 +333,8 @@ fn answer(raced: &Raced<'_>, options: Options, recorded: Option<Recorded<'_>>) -
         if let Some(recorded) = &recorded {
             recorded.note_waiting(&mut comparison, raced, Some((place, id)));
         }
+        let level = final_decision.level.stated() / candidates.len().max(1) as f64;
+        all_zero::judge(&mut comparison, judged, agreement_p(judged), level);
         comparisons.push(comparison);
     }
     Part {

@@ -4,6 +4,7 @@
 //! byte, on any machine and at any time. The formulas live in `deadheat-stats`; this crate decides
 //! which of them may be applied to which data.
 
+mod all_zero;
 mod analyse;
 mod benchmark;
 #[cfg(feature = "bisect")]
@@ -50,6 +51,8 @@ mod figures;
 mod hosts;
 mod looks;
 mod observed;
+#[cfg(feature = "recordings")]
+mod outlying;
 mod placement;
 #[cfg(feature = "figures")]
 mod plots;
@@ -80,6 +83,8 @@ pub use looks::{
     LooksError, blocks_for_quantile, fixed_look, looks_within, planned_blocks, planned_looks,
     planned_repetitions,
 };
+#[cfg(feature = "recordings")]
+pub use outlying::{OutlyingFile, outlying_file};
 pub use raced::{Options, Part, RerunSamples};
 pub use stopping::{AnytimeRule, PlannedRule, UntilRule};
 pub use suite::{detectable_together, hold_together};

@@ -22,10 +22,11 @@ use deadheat_model::{
 use deadheat_stats::dist::{t_critical, t_two_sided_p};
 use deadheat_stats::summary::{mean, std_dev};
 use deadheat_stats::{
-    Clusters, Floor, Formula, LAYOUT_ALLOWANCE, MIN_REPLICATES_FOR_VERDICT, hodges_lehmann,
-    pooled_huber,
+    Clusters, Floor, Formula, LAYOUT_ALLOWANCE, MIN_REPLICATES_FOR_VERDICT, agreement_p,
+    hodges_lehmann, pooled_huber,
 };
 
+use crate::all_zero;
 use crate::effects::{excludes_zero, verdict_of};
 use crate::figures::Figured;
 use crate::raced::{
@@ -150,6 +151,9 @@ pub(crate) fn unpaired(
         // There may be many comparisons, with a few each.
         warnings.shrink_to_fit();
         comparison.warnings = warnings;
+        let (observations, p) = found.agreement;
+        all_zero::judge(&mut comparison, observations, p, terms.level);
+        comparison.provisional |= comparison.verdict.is_some();
         p_values.push(comparison.estimate.as_ref().and_then(|e| e.p_value));
         comparisons.push(comparison);
     }
@@ -250,6 +254,16 @@ impl Logs {
         })
     }
 
+    /// The number of observations that are independent of each other.
+    fn observations(&self, terms: &Terms) -> usize {
+        match terms.each {
+            // Of one process nobody knows how its samples depend on each other.
+            Observation::Sample => 1,
+            _ if terms.single_files => 1,
+            _ => self.replicates.len(),
+        }
+    }
+
     fn locations(&self) -> Option<Vec<f64>> {
         let locations = self.replicates.iter().map(|logs| hodges_lehmann(logs));
         locations.collect()
@@ -281,9 +295,17 @@ impl Centre {
     /// The mean of robust locations, as Welch's test takes it.
     fn of_locations(locations: &[f64]) -> Option<Self> {
         let count = locations.len();
-        let error = std_dev(locations).map(|sd| sd / (count as f64).sqrt());
+        // The mean of equal numbers may be another number, by rounding.
+        let only = locations
+            .first()
+            .filter(|first| locations.iter().all(|one| one == *first));
+        let spread = match only {
+            Some(_) => (count > 1).then_some(0.0),
+            None => std_dev(locations),
+        };
+        let error = spread.map(|sd| sd / (count as f64).sqrt());
         Some(Self {
-            at: mean(locations)?,
+            at: only.copied().or_else(|| mean(locations))?,
             count,
             sure: error.map(|error| (error, count as f64 - 1.0)),
         })
@@ -322,6 +344,9 @@ struct Unpaired {
     /// Set where files stand against their neighbours.
     in_turns: bool,
     zero_share: f64,
+    /// The lesser number of observations of the sides, and the chance that all agree within their
+    /// side and differ between the sides.
+    agreement: (usize, f64),
     /// Ticks of the clock in a typical sample, where it is known.
     ticks: Option<f64>,
 }
@@ -365,17 +390,35 @@ fn welch_estimate(
             let part = |e: f64, df: f64| (e / se).powi(4) / df;
             (se, 1.0 / (part(e1, df1) + part(e2, df2)))
         });
+    let counts = (first.count, second.count);
+    // Of samples of one process nobody knows how they depend on each other.
+    let splits = (timer_limited && each != Observation::Sample)
+        .then(|| split_p(counts.0, counts.1))
+        .filter(|_| relative_tick.is_none());
     let half = match tested {
         Some((se, df)) => Some(t_critical(level, df) * se),
-        // No scatter at all is the clock's doing, not certainty.
-        None => relative_tick.filter(|_| timer_limited),
+        // If a clock ticks, that hides the scatter.
+        None => match splits {
+            Some(p) => (p <= level).then_some(0.0),
+            None => relative_tick.filter(|_| timer_limited),
+        },
     };
     let interval = half
         .map(|half| (shift - half, shift + half))
-        .filter(|(low, high)| low < high && low.is_finite() && high.is_finite());
-    let p_value = tested.map(|(se, df)| t_two_sided_p(shift / se, df));
-    let counts = (first.count, second.count);
+        .filter(|(low, high)| low <= high && low.is_finite() && high.is_finite());
+    let p_value = match tested {
+        Some((se, df)) => Some(t_two_sided_p(shift / se, df)),
+        None => splits.map(|p| if shift == 0.0 { 1.0 } else { p }),
+    };
     Judged::new(shift, interval, p_value, counts, (terms, better)).limited(timer_limited)
+}
+
+/// The two-sided p-value of so many observations of either side that all agree within their side and
+/// differ between the sides: 2 of all ways to deal them out to the sides look like that.
+fn split_p(first: usize, second: usize) -> f64 {
+    let (few, many) = (first.min(second), first.max(second));
+    let ways = (1..=few).fold(1.0, |ways: f64, k| ways * (many + k) as f64 / k as f64);
+    (2.0 / ways).min(1.0)
 }
 
 /// The judgement on differences of neighbours, as single blocks of a race: there are as few of
@@ -390,7 +433,7 @@ fn estimate_of_turns(
     let pooled = pooled_huber(&Clusters::singletons(differences), floor).ok()?;
     let interval = Formula::FewBlocks
         .interval(&pooled, differences, terms.level)
-        .filter(|(low, high)| low < high && low.is_finite() && high.is_finite());
+        .filter(|(low, high)| low <= high && low.is_finite() && high.is_finite());
     let p_value = Formula::FewBlocks.p_value(&pooled, differences);
     let counts = (differences.len(), differences.len());
     let judged = Judged::new(pooled.theta, interval, p_value, counts, (terms, better));
@@ -449,7 +492,14 @@ impl Unpaired {
             Some(welch_estimate(first, second, terms, better, relative_tick))
         };
         let judged = (zero_share <= MOST_ZEROS).then(|| by_turns().or_else(side_by_side));
+        let counts = [baseline, candidate].map(|logs| logs.observations(terms));
+        let least = counts[0].min(counts[1]);
+        let agreement = match &terms.turns {
+            Some(turns) => (turns.len(), agreement_p(turns.len())),
+            None => (least, split_p(counts[0], counts[1])),
+        };
         Self {
+            agreement,
             judged: judged.flatten(),
             in_turns: terms.turns.is_some(),
             each: terms.each,
@@ -512,7 +562,8 @@ impl Unpaired {
         let Some(judged) = &self.judged else {
             return warnings;
         };
-        if judged.timer_limited {
+        let by_agreement = self.ticks.is_none() && self.each != Observation::Sample;
+        if judged.timer_limited && !by_agreement {
             warnings.push(Warning::TimerLimited);
         } else if judged.verdict.is_none() {
             warnings.push(Warning::FewObservations {
@@ -616,7 +667,25 @@ mod tests {
         let each = Observation::Process;
         let ticking = found(&flat, &flat, each, Some(0.25));
         assert_eq!(ticking.interval, Some((-0.25, 0.25)));
-        let unknown = found(&flat, &flat, each, None);
+        let unknown = found(&flat, &flat, Observation::Sample, None);
         assert!(unknown.interval.is_none() && unknown.verdict.is_none() && unknown.timer_limited);
+    }
+
+    #[test]
+    fn processes_that_agree_are_as_sure_as_the_ways_to_deal_them_out() {
+        let found =
+            |first: &[f64], second: &[f64]| found(first, second, Observation::Process, None);
+        let more = found(&[3.0; 6], &[3.5; 6]);
+        assert_eq!(more.verdict, Some(Verdict::Slower));
+        assert_eq!(more.interval, Some((0.5, 0.5)));
+        assert!((more.p_value.unwrap() - 2.0 / 924.0).abs() < 1e-12);
+        let same = found(&[3.0; 6], &[3.0; 8]);
+        assert_eq!(
+            (same.verdict, same.p_value),
+            (Some(Verdict::Equivalent), Some(1.0))
+        );
+        let few = found(&[3.0; 3], &[3.5; 3]);
+        assert_eq!((few.verdict, few.interval), (None, None));
+        assert!((few.p_value.unwrap() - 0.1).abs() < 1e-12);
     }
 }

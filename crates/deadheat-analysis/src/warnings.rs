@@ -9,7 +9,7 @@ use deadheat_model::{
 use deadheat_stats::summary::mean;
 use deadheat_stats::{
     Formula, KeepReason, MIN_BLOCKS, MIN_REPLICATES_FOR_VERDICT, is_bimodal,
-    mean_of_replicate_locations, tail_rate,
+    mean_of_replicate_locations, replicates_that_agree, tail_rate,
 };
 
 use crate::effects::{EffectEstimate, Effects, WithDropped};
@@ -71,8 +71,9 @@ pub(crate) fn about_the_estimate(
         return warnings;
     };
     let pooled = &effect_estimate.pooled;
+    let agreement = pooled.p_of_agreement();
     if pooled.timer_limited && pooled.blocks > 1 {
-        warnings.push(Warning::TimerLimited);
+        warnings.extend(agreement.is_none().then_some(Warning::TimerLimited));
     } else if effects.tie_share() > MANY_TIES {
         warnings.push(Warning::Ties {
             share: effects.tie_share(),
@@ -81,9 +82,10 @@ pub(crate) fn about_the_estimate(
     if pooled.replicates == 1 && pooled.blocks >= MIN_BLOCKS {
         warnings.push(Warning::Provisional);
     } else if effect_estimate.verdict.is_none() {
+        let agreeing = agreement.map(|_| replicates_that_agree(effect_estimate.asked.stated()));
         warnings.push(Warning::FewReplicates {
             have: pooled.replicates,
-            need: MIN_REPLICATES_FOR_VERDICT,
+            need: agreeing.unwrap_or(0).max(MIN_REPLICATES_FOR_VERDICT),
         });
     }
     let single = pooled.replicates == pooled.blocks && pooled.replicates > 1;

@@ -5,18 +5,21 @@ mod compat;
 mod held_output;
 mod sides;
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use deadheat::parts::analysis::{OutlyingFile, analyse, outlying_file};
 use deadheat::parts::answer::{Format, to_stdout};
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::{ensure_writable, is_same_file, write_text};
-use deadheat::parts::model::{Analysis, Run};
+use deadheat::parts::model::{Analysis, Run, Verdict, Warning};
 use deadheat::parts::pairing::{Target, family, side_names};
 use deadheat::parts::report::{
     ComparisonOptions, Glyphs, Sort, to_comparison, to_comparison_csv, to_comparison_markdown,
     to_json, to_paired,
 };
+use deadheat::parts::rules::Terms;
 use deadheat::parts::saved::{Side, join_without_samples};
 use deadheat::parts::settings::Color;
 use deadheat::parts::terminal;
@@ -296,11 +299,42 @@ fn analysed(
     let analysis_options = reports.analysis_options(analysis_options, benchmarks);
     if joined.pooled() || options.exports.need_samples() {
         let run = joined.into_run();
-        let analysis = answer.analysis_with(&run, analysis_options);
+        let mut analysis = answer.analysis_with(&run, analysis_options);
+        let samples = |index: usize| Cow::Borrowed(&run.benchmarks[index]);
+        if let Some(found) = outlying_file(&run, &samples) {
+            let terms = rules.terms();
+            analysis.warnings.push(stands_apart(sides, found, &terms)?);
+        }
         return Ok((run, analysis));
     }
     let analysis = answer.analysis_of_sides(&joined, analysis_options);
     Ok((joined.run, analysis))
+}
+
+/// The warning about a file that stands apart, with the verdicts without it.
+fn stands_apart(
+    mut sides: Vec<Side>,
+    found: OutlyingFile,
+    terms: &Terms,
+) -> Result<Warning, Failure> {
+    let file = sides[found.side].files.remove(found.file);
+    let rest = join_without_samples(&sides, terms)?.into_run();
+    let options = deadheat::parts::analysis::Options {
+        without_figures: true,
+        ..Default::default()
+    };
+    let rest = analyse(&rest, options).comparisons;
+    let count = |verdict| rest.iter().filter(|one| one.verdict == verdict).count();
+    let called = [Verdict::Faster, Verdict::Slower, Verdict::Equivalent];
+    let [faster, slower, even] = called.map(|verdict| count(Some(verdict)));
+    let open = rest.len() - faster - slower - even;
+    Ok(Warning::StandsApart {
+        file: file.source,
+        rows: found.rows,
+        of: found.of,
+        distance: found.distance,
+        without: [faster, slower, even, open],
+    })
 }
 
 /// Analyses the sides, writes what was asked for, and answers.
@@ -322,7 +356,7 @@ fn tell(sides: Vec<Side>, options: &BenchOptions, layout: &LayoutArgs) -> Result
         }
     }
     nothing_in_common(&analysis)?;
-    Ok(answer.status(&analysis))
+    Ok(answer.settle(&analysis))
 }
 
 fn told(analysis: &Analysis, options: &BenchOptions, layout: &LayoutArgs) -> String {

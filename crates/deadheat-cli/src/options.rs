@@ -14,7 +14,7 @@ use deadheat::parts::format::{
     GoogleSide, write_bmf, write_csv, write_export, write_go, write_google_benchmark, write_hdr,
     write_hyperfine, write_smaller_is_better, write_text,
 };
-use deadheat::parts::model::{Analysis, Run, TextCells};
+use deadheat::parts::model::{Analysis, Better, Metric, Run, TextCells};
 use deadheat::parts::report::{
     ComparisonOptions, MarkdownOptions, to_comparison_markdown, to_markdown_with,
 };
@@ -328,6 +328,31 @@ pub struct ExportArgs {
     reports: ReportArgs,
 }
 
+/// The line about benchmarks that a format cannot hold; `None` where it holds all.
+fn left_out(flag: &str, shape: Shape, run: &Run, analysis: &Analysis) -> Option<String> {
+    let (count, why) = match shape {
+        Shape::Hyperfine | Shape::Hdr | Shape::GoogleBenchmark(_) => {
+            let benchmarks = run.benchmarks.iter();
+            let timeless = benchmarks.filter(|samples| {
+                !samples.blocks().is_empty() && samples.column(&Metric::Wall).is_none()
+            });
+            (timeless.count(), "without wall times")
+        }
+        Shape::SmallerIsBetter => {
+            let comparisons = analysis.comparisons.iter();
+            let rates = comparisons.filter(|one| one.metric.better() != Better::Less);
+            (rates.count(), "of which less is not better")
+        }
+        Shape::Csv | Shape::Markdown | Shape::Go | Shape::Bmf => return None,
+    };
+    let them = if count == 1 {
+        "benchmark"
+    } else {
+        "benchmarks"
+    };
+    (count > 0).then(|| format!("{flag} leaves out {count} {them} {why}"))
+}
+
 #[derive(Clone, Copy, Debug)]
 enum Shape {
     Hyperfine,
@@ -414,8 +439,9 @@ impl ExportArgs {
         answer: &Answer,
     ) -> Result<Vec<String>, Failure> {
         let figures = answer.figures;
+        let mut failed = None;
         for (flag, path, shape) in self.given() {
-            match shape {
+            let written = match shape {
                 Shape::Markdown => {
                     let text = if analysis.sides.is_empty() {
                         to_markdown_with(analysis, &MarkdownOptions { figures })
@@ -440,10 +466,21 @@ impl ExportArgs {
                     write_export(path, |out| write_smaller_is_better(analysis, out, path))
                 }
                 Shape::Bmf => write_export(path, |out| write_bmf(analysis, out, path)),
+            };
+            // The other files are written all the same.
+            if let Err(error) = written {
+                failed.get_or_insert_with(|| Failure::unexported(flag, &error));
             }
-            .map_err(|error| Failure::writing(flag, error))?;
         }
-        self.reports().write(&run.header, analysis)
+        let mut lines = self.reports().write(&run.header, analysis)?;
+        lines.extend(
+            self.given()
+                .filter_map(|(flag, _, shape)| left_out(flag, shape, run, analysis)),
+        );
+        match failed {
+            Some(failure) => Err(failure),
+            None => Ok(lines),
+        }
     }
 
     fn given(&self) -> impl Iterator<Item = (&'static str, &Path, Shape)> {

@@ -72,7 +72,7 @@ fn tell(raced: Raced, answer: &AnswerArgs, exports: &ExportArgs) -> Result<Statu
     let written = exports.write(&first.run, analysis, &answer)?;
     let below = [answer.recorded(&raced), room(&first.path), written].concat();
     exports.reports().print_beside(&answer, analysis, &below)?;
-    let status = answer.status(analysis);
+    let status = answer.settle(analysis);
     raced.ended(status)
 }
 

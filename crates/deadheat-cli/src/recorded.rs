@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use deadheat::parts::analysis::Options;
-use deadheat::parts::answer::{Answer, to_stdout};
+use deadheat::parts::answer::{Answer, Format, to_stdout};
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::{FileProblem, ScratchFolder, merge_parts};
 use deadheat::parts::model::{Analysis, Metric, Origin, Run};
+use deadheat::parts::report::{Glyphs, escape};
 use deadheat::parts::rules::{CliOverrides, Rules};
 use deadheat::parts::settings::{Front, RaceSettings};
-use deadheat::parts::{Recorded, ReportFiles};
+use deadheat::parts::{Recorded, ReportFiles, terminal};
 
 use crate::options::{AnswerArgs, ExportArgs, ReportArgs, SettingsArgs};
 
@@ -92,16 +93,38 @@ pub fn analyze(mut args: AnalyzeArgs) -> Result<Status, Failure> {
     let rules = args.recorded.rules(&mut args.answer)?;
     let answer = args.answer.answer();
     let mut status = Status::Done;
-    for file in &args.files {
+    let several = args.files.len() > 1;
+    for (index, file) in args.files.iter().enumerate() {
         let recorded = checked(file, &rules, args.exports.open(file, &rules)?)?;
         args.exports.check(Some(file))?;
         let reports = args.exports.reports();
         let (run, analysis) = args.recorded.analysed(recorded, &answer, &reports)?;
         let written = args.exports.write(&run, &analysis, &answer)?;
+        if several {
+            to_stdout(&before_one_of_several(answer.format, index, file))?;
+        }
         reports.print_beside(&answer, &analysis, &written)?;
-        status = status.max(answer.status(&analysis));
+        status = status.max(answer.settle(&analysis));
+    }
+    if several && answer.format == Format::Json {
+        to_stdout("]\n")?;
     }
     Ok(status)
+}
+
+/// The text before the answer about one of several files: its name, or what makes one JSON document of
+/// all of them.
+fn before_one_of_several(format: Format, index: usize, file: &Path) -> String {
+    let glyphs = Glyphs::new(terminal::speaks_unicode());
+    let name = escape(&file.display().to_string(), glyphs);
+    match (format, index) {
+        (Format::Json, 0) => "[\n".to_owned(),
+        (Format::Json, _) => ",\n".to_owned(),
+        (Format::Markdown, _) => format!("## {name}\n\n"),
+        (Format::Csv, _) => String::new(),
+        (_, 0) => format!("{name}\n"),
+        (_, _) => format!("\n{name}\n"),
+    }
 }
 
 /// Shown at the end of `deadheat report --help`.
@@ -155,7 +178,7 @@ pub fn report(mut args: ReportCommand) -> Result<Status, Failure> {
             to_stdout(&format!("{line}\n"))?;
         }
     }
-    Ok(answer.status(&analysis))
+    Ok(answer.settle(&analysis))
 }
 
 /// Shown at the end of `deadheat merge --help`.
@@ -210,5 +233,5 @@ pub fn merge(mut args: MergeArgs) -> Result<Status, Failure> {
     let (run, analysis) = answer.analysis_of(recorded, options)?;
     let written = args.exports.write(&run, &analysis, &answer)?;
     reports.print_beside(&answer, &analysis, &written)?;
-    Ok(answer.status(&analysis))
+    Ok(answer.settle(&analysis))
 }

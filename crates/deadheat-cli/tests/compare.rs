@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use common::{Finished, Track, text};
+use common::{Finished, Track, said, text};
 use deadheat_testing::needs;
 use serde_json::Value;
 
@@ -566,7 +566,7 @@ fn the_exit_code_tells_what_happened() {
     compare(&["--fail-on", "slower"]).fails_with(1, &[]);
     // Of one process a side nobody knows, which a gate may ask for.
     let single = |rule| track.compare(&["old.json", "new.json", "--fail-on", rule]);
-    single("slower").succeeds();
+    single("slower").fails_with(2, &["could judge no benchmark"]);
     single("inconclusive").fails_with(1, &[]);
     let fine = compare(&["--fail-on", "slower", "--filter", "fast"]);
     fine.succeeds();
@@ -834,4 +834,47 @@ fn standard_input_that_nobody_writes_to_is_an_empty_file() {
     let mut child = child.spawn().unwrap();
     child.stdin.take().unwrap().write_all(b"").unwrap();
     Finished::from(child.wait_with_output().unwrap()).fails_with(4, &["- is empty"]);
+}
+
+/// Six recordings of either side in turns, one of which may be slower by this factor.
+fn recordings(track: &Track, slow: Option<(&str, f64)>) -> Finished {
+    let mut files = [Vec::new(), Vec::new()];
+    for number in 0..6_u32 {
+        for (side, files) in ["old", "new"].into_iter().zip(&mut files) {
+            let name = format!("{side}{number}.csv");
+            let scatter = 1.0 + 0.0005 * f64::from((number * 7) % 5);
+            let factor = slow
+                .filter(|(slow, _)| *slow == name)
+                .map_or(scatter, |slow| slow.1);
+            let rows = [("A", 100.0), ("B", 200.0), ("C", 300.0)]
+                .map(|(benchmark, ns)| format!("{benchmark},a,{}\n", ns * factor));
+            let text = format!("benchmark,contender,wall_ns\n{}", rows.concat());
+            std::fs::write(track.path(&name), text).unwrap();
+            files.push(name);
+        }
+    }
+    let [old, new] = files;
+    let words = [
+        vec!["compare".to_owned()],
+        old,
+        vec!["--against".to_owned()],
+        new,
+    ]
+    .concat();
+    track.run(&words.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+#[test]
+fn a_file_that_stands_apart_from_its_side_is_named_with_the_answer_without_it() {
+    for (file, factor) in [("old3.csv", 0.5), ("new0.csv", 1.8), ("new5.csv", 0.9)] {
+        let done = recordings(&Track::new(), Some((file, factor)));
+        let said = said(&done);
+        assert!(said.contains(&format!("{file} stands apart")), "{said}");
+        assert!(said.contains("in 3 of 3 rows"), "{said}");
+        assert!(said.contains("Without it: 3 dead heats."), "{said}");
+    }
+    for slow in [None, Some(("old3.csv", 1.03))] {
+        let done = recordings(&Track::new(), slow);
+        assert!(!said(&done).contains("stands apart"), "{done:?}");
+    }
 }

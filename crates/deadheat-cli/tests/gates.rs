@@ -245,7 +245,7 @@ fn one_saved_file_a_side_is_too_close_to_call_for_a_gate() {
     let track = Track::new();
     let [old, new] = saved().map(|folder| format!("{folder}/1.json"));
     let compare = |rule: &str| track.run(&["compare", &old, &new, "--fail-on", rule]);
-    says(&compare("slower"), 0, &["2 without a verdict"]);
+    says(&compare("slower"), 2, &["2 without a verdict"]);
     says(&compare("inconclusive"), 1, &["the run fails"]);
 }
 
@@ -319,4 +319,86 @@ fn rules_of_a_recording_are_those_of_the_file() {
     track
         .analyze(&["--json", text(&csv)])
         .fails_with(2, &["elephants", "'run'", "deadheat.toml", "race.csv"]);
+}
+
+/// A gate that judged nothing, by each way to get there.
+#[test]
+fn a_gate_that_could_judge_nothing_says_why_and_fails() {
+    let track = Track::new();
+    let gate = ["--no-config", "--fail-on", "slower"];
+    let blind = |done: &Finished, why: &str| {
+        done.fails_with(2, &["could judge no benchmark", why, "--allow-unjudged"]);
+    };
+    let few = [&gate[..], &["-r", "4"]].concat();
+    blind(&track.race(&few, [SHORT, LONG]), "too few for a verdict");
+    let late = [&gate[..], &["--budget", "1ms", "-w", "0"]].concat();
+    blind(&track.race(&late, [LONG, LONG]), "");
+    let alone = [
+        "run",
+        "-q",
+        "--no-config",
+        "--fail-on",
+        "slower",
+        "--",
+        SHORT,
+    ];
+    blind(&track.run(&alone), "measured alone");
+    let json = track.race(&[&few[..], &["--json"]].concat(), [SHORT, LONG]);
+    blind(&json, "");
+    assert_eq!(json.json()["benchmarks"][0]["unjudged"], true);
+    let accepted = track.race(&[&few[..], &["--allow-unjudged"]].concat(), [SHORT, LONG]);
+    accepted.succeeds();
+    assert!(
+        accepted.stderr.contains("--allow-unjudged lets it pass"),
+        "{accepted:?}"
+    );
+    track.rules("fail-on = [\"slower\"]\nallow-unjudged = true\n");
+    track.race(&["-r", "4"], [SHORT, LONG]).succeeds();
+    let denied = track.race(&["-r", "4", "--allow-unjudged=false"], [SHORT, LONG]);
+    denied.fails_with(2, &["could judge no benchmark"]);
+    // A rule that a missing verdict breaks has judged.
+    let strict = ["--no-config", "--fail-on", "inconclusive", "-r", "4"];
+    says(&track.race(&strict, [SHORT, LONG]), 1, &["is broken by"]);
+}
+
+#[test]
+fn what_a_gate_could_not_judge_is_named_and_skipped() {
+    let track = Track::new();
+    // One benchmark has six files a side, the other one.
+    for number in 1..=6 {
+        for side in ["old", "new"] {
+            let few = if number == 1 {
+                "BenchmarkFew-8 10 70 ns/op\n"
+            } else {
+                ""
+            };
+            let line = format!("BenchmarkAll-8 10 5{number} ns/op\n{few}");
+            fs::write(track.path(&format!("{side}{number}.txt")), line).unwrap();
+        }
+    }
+    let files = |side: &str| {
+        (1..=6)
+            .map(|number| format!("{side}{number}.txt"))
+            .collect::<Vec<_>>()
+    };
+    let (old, new) = (files("old"), files("new"));
+    let mut args = vec![
+        "compare",
+        "--no-config",
+        "--fail-on",
+        "slower",
+        "--junit",
+        "t.xml",
+    ];
+    args.extend(old.iter().map(String::as_str));
+    args.push("--against");
+    args.extend(new.iter().map(String::as_str));
+    let done = track.run(&args);
+    says(
+        &done,
+        0,
+        &["the gate could not judge 'Few-8', which has no verdict"],
+    );
+    let junit = fs::read_to_string(track.path("t.xml")).unwrap();
+    assert!(junit.contains("type=\"unjudged\""), "{junit}");
 }

@@ -209,3 +209,114 @@ fn a_contender_alone_and_a_race_that_was_cut_have_reports_too() {
     let page = fs::read_to_string(track.path("page.html")).unwrap();
     assert!(page.contains("<h1"), "{}", &page[..500]);
 }
+
+/// Go's benchmarks of which one has time, and the other nothing but a metric of its own.
+const MIXED: &str = "BenchmarkTime-8 10 50 ns/op\nBenchmarkRate-8 10 7 frames/op\n";
+
+#[test]
+fn a_file_that_cannot_hold_the_results_keeps_none_of_the_others_from_being_written() {
+    let track = Track::new();
+    for name in ["old.txt", "new.txt"] {
+        std::fs::write(track.path(name), "BenchmarkRate-8 10 7 frames/op\n").unwrap();
+    }
+    let files = ["compare", "--no-config", "old.txt", "new.txt"];
+    let asked = [
+        "--export-hdr",
+        "o.hdr",
+        "--html",
+        "p.html",
+        "--export-csv",
+        "o.csv",
+    ];
+    let done = track.run(&[&files[..], &asked].concat());
+    done.fails_with(2, &["--export-hdr", "no wall times", "--export-csv"]);
+    assert!(track.path("p.html").exists());
+    let rows = std::fs::read_to_string(track.path("o.csv")).unwrap();
+    assert_eq!(rows.lines().count(), 3, "{rows}");
+}
+
+#[test]
+fn benchmarks_that_a_format_cannot_hold_are_counted() {
+    let track = Track::new();
+    for name in ["old.txt", "new.txt"] {
+        std::fs::write(track.path(name), MIXED).unwrap();
+    }
+    for (flag, file) in [
+        ("--export-hdr", "o.hdr"),
+        ("--export-json", "o.json"),
+        ("--export-google-benchmark", "g.json"),
+    ] {
+        let done = track.run(&["compare", "--no-config", "old.txt", "new.txt", flag, file]);
+        let told = &done.stdout;
+        assert!(
+            told.contains(&format!("{flag} leaves out 1 benchmark without wall times")),
+            "{done:?}"
+        );
+    }
+    let google = std::fs::read_to_string(track.path("g.json")).unwrap();
+    assert!(google.contains("\"library_version\": \"Go\""), "{google}");
+}
+
+#[test]
+fn several_files_are_headed_by_their_names_and_make_one_json_document() {
+    let track = Track::new();
+    for (name, ns) in [("a.txt", 50), ("b.txt", 70)] {
+        std::fs::write(track.path(name), format!("BenchmarkSort-8 10 {ns} ns/op\n")).unwrap();
+    }
+    let text = track.run(&["analyze", "a.txt", "b.txt"]);
+    let told = text.succeeds().stdout.clone();
+    let lines: Vec<&str> = told.lines().collect();
+    assert!(
+        lines.contains(&"a.txt") && lines.contains(&"b.txt"),
+        "{told}"
+    );
+    assert!(
+        told.contains("Sort-8") && !told.contains("analyze a second one"),
+        "{told}"
+    );
+    let json = track.run(&["analyze", "--json", "a.txt", "b.txt"]).json();
+    let medians: Vec<f64> = json
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["benchmarks"][0]["baseline"]["median"].as_f64().unwrap())
+        .collect();
+    assert_eq!(medians, [50.0, 70.0]);
+}
+
+#[test]
+fn names_in_a_pipe_are_whole_and_in_a_narrow_table_no_two_are_alike() {
+    let track = Track::new();
+    let name = |size: u32| {
+        format!(
+            "BenchmarkGramSchmidtOrthonormalisation/rows={size}/columns=1024/repeats=10/checked-8"
+        )
+    };
+    let lines = [1, 2, 16].map(|size| format!("{} 10 5{size} ns/op\n", name(size)));
+    std::fs::write(track.path("a.txt"), lines.concat()).unwrap();
+    let told = |columns: Option<&str>| {
+        let mut command = track.command();
+        command.args(["analyze", "a.txt"]).env_remove("COLUMNS");
+        if let Some(columns) = columns {
+            command.env("COLUMNS", columns);
+        }
+        String::from_utf8(command.output().unwrap().stdout).unwrap()
+    };
+    let whole = told(None);
+    for size in [1, 2, 16] {
+        assert!(
+            whole.contains(name(size).trim_start_matches("Benchmark")),
+            "{whole}"
+        );
+    }
+    let narrow = told(Some("80"));
+    let rows: Vec<&str> = narrow
+        .lines()
+        .filter(|line| line.contains("alone "))
+        .collect();
+    let names: std::collections::HashSet<&str> = rows
+        .iter()
+        .map(|row| row.split_whitespace().last().unwrap())
+        .collect();
+    assert_eq!((rows.len(), names.len()), (3, 3), "{narrow}");
+}

@@ -98,3 +98,14 @@ fn pictures_are_drawn_for_text_and_documents_stay_documents() {
     assert!(!in_a_pipe("", &[]).contains("Samples by"));
     assert!(in_a_pipe("--plot --json", &[]).starts_with('{'));
 }
+
+#[test]
+fn a_pipe_has_the_columns_that_the_environment_asks_for() {
+    let widest = |variables: &[(&str, &str)]| {
+        let text = in_a_pipe("-v", variables);
+        text.lines().map(|line| line.chars().count()).max().unwrap()
+    };
+    let (free, narrow) = (widest(&[]), widest(&[("COLUMNS", "60")]));
+    assert!(narrow <= 60 && free > 60, "{narrow}, {free}");
+    assert_eq!(widest(&[("COLUMNS", "many")]), free);
+}

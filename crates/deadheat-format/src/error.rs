@@ -109,7 +109,11 @@ impl fmt::Display for FormatError {
                 f,
                 "cannot write {file}: another deadheat is recording into it"
             ),
-            NoWallTimes => write!(f, "cannot write {file}: the run has no wall times"),
+            NoWallTimes => write!(
+                f,
+                "cannot write {file}: the results have no wall times, which its format holds; \
+                 --export-csv and --json hold every metric"
+            ),
             Empty => write!(f, "{file} is empty"),
             Unknown(found) => write!(f, "{file} {found}"),
             Json {

@@ -76,6 +76,7 @@ fn slower(benchmark: &str, candidate: &str) -> Comparison {
         plots: None,
         alpha: 0.05,
         gate: None,
+        is_unjudged: false,
         benchmark: benchmark.to_owned(),
         parameters: vec![],
         label: None,
@@ -412,7 +413,8 @@ fn a_run_without_wall_times_cannot_be_written_for_google_benchmark() {
     );
     assert_eq!(
         written.unwrap_err().to_string(),
-        "cannot write x.json: the run has no wall times"
+        "cannot write x.json: the results have no wall times, which its format holds; --export-csv and \
+         --json hold every metric"
     );
 }
 

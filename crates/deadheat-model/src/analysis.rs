@@ -144,6 +144,8 @@ pub struct Comparison {
     pub metrics: Vec<MetricComparison>,
     /// The rule of a gate that it breaks, if there is one.
     pub gate: Option<GateHit>,
+    /// True if a gate has rules for it and could not judge it: it has no verdict.
+    pub is_unjudged: bool,
     /// Doubts and advice.
     pub warnings: Vec<Warning>,
 }

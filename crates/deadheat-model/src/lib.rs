@@ -43,6 +43,7 @@ macro_rules! named {
     };
 }
 
+mod all_zero;
 mod analysis;
 mod benchmark;
 #[cfg(feature = "bisect")]
@@ -73,6 +74,7 @@ mod shard;
 mod warning;
 mod workload;
 
+pub use all_zero::AllZero;
 pub use analysis::{
     AcrossHosts, Analysis, Comparison, Confirmation, Ending, FailedBenchmark, HostKind, HostRow,
     MetricComparison, Overall, Population, Processes, RacedSideBySide, Side, Spreads, Standing,

@@ -524,6 +524,18 @@ settings! {
             ),
         ],
     }
+    /// True if a gate that could judge no benchmark passes.
+    allow_unjudged: bool {
+        name: "allow-unjudged",
+        value: "",
+        kind: ValueKind::Flag,
+        in_file: Some(FileScope::File),
+        helps: &[help(
+            &[Front::Answer, Front::Harness],
+            "Let a --fail-on pass that could judge no benchmark; it exits with 2 otherwise",
+            "",
+        )],
+    }
 }
 
 /// The settings by which a race is run and judged.

@@ -125,6 +125,10 @@ pub struct Gates {
     pub config: Option<String>,
     /// The comparisons that the rule `slower` is held for together; `None` for a single comparison.
     pub suite: Option<SuiteLevel>,
+    /// True if there are rules, and not one benchmark could be judged by them.
+    pub judged_nothing: bool,
+    /// True if the user accepts that.
+    pub allows_unjudged: bool,
     /// Entries of its ignore list that excuse nothing, in the order of the file.
     pub idle: Vec<IdleIgnore>,
 }

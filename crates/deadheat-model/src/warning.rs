@@ -1,6 +1,6 @@
 //! Typed doubts attached to a result. What they say to people is worded in the report.
 
-use crate::estimate::Verdict;
+use crate::estimate::{LogRatio, Verdict};
 use crate::observed::ProcessDifference;
 
 /// The unit that counts as one independent observation of a side where nothing is paired.
@@ -243,6 +243,19 @@ named! {
             /// Scaled median absolute deviations from the median of the rows.
             z: f64,
         } = "stands-out",
+        /// One file stands apart from all others of its side, and may open every row.
+        StandsApart {
+            /// Its name.
+            file: String,
+            /// Rows in which it stands apart.
+            rows: usize,
+            /// Rows of its side.
+            of: usize,
+            /// Its distance from the other files, in the median of these rows.
+            distance: LogRatio,
+            /// Rows that are faster, slower, a dead heat and open without it.
+            without: [usize; 4],
+        } = "stands-apart",
         /// All files of one side were recorded before any of the other.
         RecordedInOrder {
             /// The side that came first.

@@ -1,8 +1,10 @@
 //! Cells that the tables of every answer have in common: values, changes and metrics.
 
-use deadheat_model::{Comparison, Estimate, Metric, MetricComparison, Side, Throughput, Unit};
+use deadheat_model::{
+    AllZero, Comparison, Estimate, Metric, MetricComparison, Side, Throughput, Unit,
+};
 
-use crate::cost::{change_head, in_cost};
+use crate::cost::{change_head, cost_of, in_cost};
 use crate::document::{Kind, Table};
 use crate::glyphs::Glyphs;
 use crate::names;
@@ -127,7 +129,10 @@ pub(crate) fn metrics<'a>(comparison: &Comparison, glyphs: Glyphs) -> Option<Tab
             let values = typical(&row.baseline, Some(candidate));
             cells.extend(quantities(unit, &values, glyphs));
             let cost = row.estimate.as_ref().map(|one| in_cost(&row.metric, one));
-            let [change, interval] = change_cells(cost.as_ref(), glyphs);
+            let [mut change, interval] = change_cells(cost.as_ref(), glyphs);
+            if cost.is_none() {
+                change = change_without_ratio(&row.metric, &row.baseline, candidate, glyphs);
+            }
             let mut sides = [&row.baseline, candidate].into_iter();
             let zeros = row.estimate.is_none() && sides.any(|side| side.min <= 0.0);
             let interval = if zeros { "zeros".to_owned() } else { interval };
@@ -150,6 +155,35 @@ pub(crate) fn metrics<'a>(comparison: &Comparison, glyphs: Glyphs) -> Option<Tab
 pub(crate) fn seen(row: &MetricComparison) -> bool {
     let sides = [Some(&row.baseline), row.candidate.as_ref()];
     sides.into_iter().flatten().any(|side| side.max > 0.0)
+}
+
+/// The change of a metric that is all zero on a side, or the sign for nothing.
+pub(crate) fn change_without_ratio(
+    metric: &Metric,
+    baseline: &Side,
+    candidate: &Side,
+    glyphs: Glyphs,
+) -> String {
+    match AllZero::of(metric, baseline, candidate) {
+        Some(AllZero::Baseline) => "from 0".to_owned(),
+        Some(AllZero::Candidate) => format!("{}100 %", glyphs.minus()),
+        Some(AllZero::Both) => "0 %".to_owned(),
+        None => glyphs.nothing().to_owned(),
+    }
+}
+
+/// Change and interval of a comparison, as a change in time or cost.
+pub(crate) fn cells_of_change(comparison: &Comparison, glyphs: Glyphs) -> [String; 2] {
+    let cost = cost_of(comparison);
+    let [change, interval] = change_cells(cost.as_ref(), glyphs);
+    match &comparison.candidate {
+        Some(candidate) if cost.is_none() => {
+            let sides = (&comparison.baseline, candidate);
+            let change = change_without_ratio(&comparison.metric, sides.0, sides.1, glyphs);
+            [change, interval]
+        }
+        _ => [change, interval],
+    }
 }
 
 /// Change and interval, or the sign for nothing.

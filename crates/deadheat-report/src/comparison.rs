@@ -13,11 +13,13 @@ use deadheat_model::{
     Analysis, Better, Comparison, Metric, MetricComparison, Overall, Side, Unit, Verdict,
 };
 
-use crate::cells::{change_cells, interval_head, seen, typical};
-use crate::cost::{change_head, cost_of, in_cost};
+use crate::cells::{
+    cells_of_change, change_cells, change_without_ratio, interval_head, seen, typical,
+};
+use crate::cost::{change_head, in_cost};
 use crate::document::{Block, Cell, Content, Kind, Note, Plot, Row as Line, Severity, Table, Tone};
 use crate::glyphs::Glyphs;
-use crate::names::gathered;
+use crate::names::{gathered, has_room, shorten_apart, texts};
 use crate::plot::ForestRow;
 use crate::terminal::Terminal;
 use crate::units::{quantities, two_digits};
@@ -30,6 +32,10 @@ const LABEL: usize = 16;
 
 /// The same where there is no limit.
 const WIDE_LABEL: usize = 40;
+
+/// Columns that the name of a benchmark may take where nothing else limits it. A parameter may be a
+/// whole text.
+const TITLE: usize = 1_000;
 
 /// The answer about saved results as text.
 pub fn to_comparison(analysis: &Analysis, options: &ComparisonOptions) -> String {
@@ -60,7 +66,14 @@ fn answer<'a>(
         labels: Labels::of(analysis, label, glyphs),
         glyphs,
     };
-    let rows = rows(analysis, options.sort, glyphs);
+    let mut rows = rows(analysis, options.sort, glyphs);
+    let titles = texts(&rows, &|row| row.title.clone());
+    if !titles.iter().all(|title| has_room(title, TITLE)) {
+        let short = shorten_apart(&titles, TITLE, glyphs).into_iter();
+        rows.iter_mut()
+            .zip(short)
+            .for_each(|(row, title)| row.title = title);
+    }
     let shown: Vec<&Row<'a>> = (rows.iter())
         .filter(|row| !options.only_changed || row.changed())
         .collect();
@@ -321,7 +334,7 @@ impl<'a> Scene<'a> {
             return cells;
         };
         let mut cells = self.typical(&comparison.metric, [&comparison.baseline, candidate]);
-        let [change, interval] = change_cells(cost_of(comparison).as_ref(), self.glyphs);
+        let [change, interval] = cells_of_change(comparison, self.glyphs);
         cells.push(Cell::toned(change, tone.filter(|tone| tone.moved())));
         let or_nothing = |shown: Option<String>| -> Cell {
             shown
@@ -481,7 +494,10 @@ impl<'a> Scene<'a> {
             let mut cells: Vec<Cell> = vec![name.into()];
             cells.extend(self.typical(metric, [&row.baseline, candidate]));
             let cost = row.estimate.as_ref().map(|one| in_cost(metric, one));
-            let [change, interval] = change_cells(cost.as_ref(), self.glyphs);
+            let [mut change, interval] = change_cells(cost.as_ref(), self.glyphs);
+            if cost.is_none() {
+                change = change_without_ratio(metric, &row.baseline, candidate, self.glyphs);
+            }
             let tone = row.verdict.map(Tone::Verdict);
             cells.push(Cell::toned(change, tone.filter(|tone| tone.moved())));
             cells.push(interval.into());

@@ -10,6 +10,7 @@ use crate::glyphs::Glyphs;
 #[cfg(feature = "reports")]
 use crate::names::texts;
 use crate::names::{first_of, shorten, shown};
+use crate::sentences;
 use crate::suite::{self, Source, signal_name};
 use crate::units::{Precision, counted, effect, range};
 
@@ -37,8 +38,9 @@ pub(crate) fn remarks(analysis: &Analysis, glyphs: Glyphs) -> Vec<Note> {
     let gates = &analysis.gates;
     let file = gates.config.as_deref().unwrap_or("the rules file");
     let file = shown(file, PATH, glyphs);
-    let undecided = undecided(analysis, glyphs);
-    let mut notes = Note::all(Severity::Warning, undecided.into_iter().collect());
+    let doubts = undecided(analysis, glyphs).into_iter();
+    let doubts = doubts.chain(partly_judged(analysis, glyphs));
+    let mut notes = Note::all(Severity::Warning, doubts.collect());
     for one in &gates.idle {
         notes.push(idle(one, &file, glyphs));
     }
@@ -206,6 +208,52 @@ pub(crate) fn undecided(analysis: &Analysis, glyphs: Glyphs) -> Option<String> {
     Some(format!(
         "the second race {how} a verdict on {names}, so there the first decides alone{reason}."
     ))
+}
+
+/// That no benchmark could be judged by the rules, and why; `None` where one was.
+pub fn judged_nothing(analysis: &Analysis, glyphs: Glyphs) -> Option<String> {
+    if !analysis.gates.judged_nothing || !analysis.failures.is_empty() {
+        return None;
+    }
+    let called = |one: &Comparison| shorten(&suite::title(one, glyphs), NAME, glyphs);
+    let unjudged = analysis.comparisons.iter().filter(|one| one.is_unjudged);
+    let unjudged: Vec<String> = unjudged
+        .map(|one| match &one.candidate {
+            None => format!("'{}' was measured alone", called(one)),
+            Some(_) => {
+                let why = sentences::why_no_verdict(one);
+                format!("'{}' has no verdict ({why})", called(one))
+            }
+        })
+        .collect();
+    let why = match unjudged.is_empty() {
+        true => "nothing was compared".to_owned(),
+        false => first_of(unjudged, NAMED),
+    };
+    let end = if analysis.gates.allows_unjudged {
+        "--allow-unjudged lets it pass"
+    } else {
+        "so it would pass whatever became slower; --allow-unjudged accepts that"
+    };
+    Some(format!(
+        "the gate (--fail-on) could judge no benchmark: {why}; {end}"
+    ))
+}
+
+/// That some benchmarks could not be judged.
+fn partly_judged(analysis: &Analysis, glyphs: Glyphs) -> Option<String> {
+    if analysis.gates.judged_nothing {
+        return None;
+    }
+    let unjudged = analysis.comparisons.iter().filter(|one| one.is_unjudged);
+    let names: Vec<String> = unjudged
+        .map(|one| format!("'{}'", shorten(&suite::title(one, glyphs), NAME, glyphs)))
+        .collect();
+    let has_or_have = if names.len() == 1 { "has" } else { "have" };
+    (!names.is_empty()).then(|| {
+        let names = first_of(names, NAMED);
+        format!("the gate could not judge {names}, which {has_or_have} no verdict.")
+    })
 }
 
 /// A sentence for each rule that is broken, and for each excuse.

@@ -172,6 +172,7 @@ fn comparison(comparison: &Comparison, source: Source) -> Object {
         .with("alpha", comparison.alpha)
         .with("verdict", comparison.verdict.map(|verdict| verdict.name()))
         .with_some("gate", comparison.gate.as_ref().map(gate))
+        .with_some("unjudged", comparison.is_unjudged.then_some(true))
         .with_some(
             "confirmation",
             comparison.confirmation.as_ref().map(confirmation),

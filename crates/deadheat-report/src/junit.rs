@@ -151,6 +151,9 @@ fn test(name: String, comparison: &Comparison, called: Called<'_>, source: Sourc
             }
         }
     });
+    let unjudged = comparison.is_unjudged;
+    let outcome =
+        outcome.or_else(|| unjudged.then(|| ("skipped", "unjudged".to_owned(), sentence.clone())));
     let mut out = vec![sentence];
     out.extend(side_by_side::sentence(comparison, GLYPHS));
     out.extend(sentences::placement(comparison, GLYPHS));

@@ -96,6 +96,7 @@ pub use explanation::{
     ExplanationOptions, to_explanation_json, to_explanation_markdown, to_explanation_page,
     to_explanation_text,
 };
+pub use gates::judged_nothing;
 pub use glyphs::Glyphs;
 #[cfg(feature = "commands")]
 pub use history::{

@@ -62,6 +62,93 @@ pub fn shorten(text: &str, width: usize, glyphs: Glyphs) -> String {
     format!("{head}{}{tail}", glyphs.ellipsis())
 }
 
+/// The names, each at most `width` columns, and no two that differ alike: where the middle is what
+/// tells them apart, that stays, and where not even that has room, they are numbered.
+pub(crate) fn shorten_apart(names: &[String], width: usize, glyphs: Glyphs) -> Vec<String> {
+    let mut short = texts(names, &|name| shorten(name, width, glyphs));
+    for alike in alike(names, &short) {
+        let middle = differing(alike.iter().map(|at| names[*at].as_str()));
+        for at in alike {
+            short[at] = around(&names[at], &middle, width, glyphs);
+        }
+    }
+    for alike in alike(names, &short) {
+        let mut known: Vec<&str> = Vec::new();
+        for at in alike {
+            let name = names[at].as_str();
+            let number = known.iter().position(|other| *other == name);
+            let number = number.unwrap_or_else(|| {
+                known.push(name);
+                known.len() - 1
+            });
+            let number = format!(" ({})", number + 1);
+            let room = width.saturating_sub(number.width());
+            short[at] = shorten(name, room, glyphs) + &number;
+        }
+    }
+    short
+}
+
+/// The places of names that differ and were shortened to the same text.
+fn alike(names: &[String], short: &[String]) -> Vec<Vec<usize>> {
+    let places = short.iter().cloned().zip(0..);
+    let groups = gathered(places).into_iter().map(|(_, places)| places);
+    let differ = |places: &Vec<usize>| places.iter().any(|at| names[*at] != names[places[0]]);
+    groups.filter(differ).collect()
+}
+
+/// The characters of names, counted from the start and from the end, between which they differ.
+fn differing<'n>(mut names: impl Iterator<Item = &'n str>) -> (usize, usize) {
+    let first: Vec<char> = names.next().unwrap_or_default().chars().collect();
+    let mut alike = (first.len(), first.len());
+    for name in names {
+        let same = |pairs: &mut dyn Iterator<Item = (&char, char)>| {
+            pairs.take_while(|(one, other)| **one == *other).count()
+        };
+        alike.0 = alike.0.min(same(&mut first.iter().zip(name.chars())));
+        alike.1 = alike
+            .1
+            .min(same(&mut first.iter().rev().zip(name.chars().rev())));
+    }
+    alike
+}
+
+/// A name cut to `width` columns around the part that is told by the numbers of characters before and
+/// behind it.
+fn around(name: &str, (before, behind): &(usize, usize), width: usize, glyphs: Glyphs) -> String {
+    let characters: Vec<char> = name.chars().collect();
+    let text = |range: std::ops::Range<usize>| -> String { characters[range].iter().collect() };
+    let end = characters.len().saturating_sub(*behind).max(*before);
+    let middle = text(*before..end);
+    let dots = glyphs.ellipsis();
+    let room = width.saturating_sub(2 * dots.width() + middle.width());
+    if room < 4 {
+        let middle = shorten(&middle, width.saturating_sub(2 * dots.width()), glyphs);
+        return format!("{dots}{middle}{dots}");
+    }
+    let cut = |part: String, room: usize, from_end: bool| {
+        if part.width() <= room + dots.width() {
+            return part;
+        }
+        let taken = if from_end {
+            taken(&mut part.chars().rev(), room)
+                .into_iter()
+                .rev()
+                .collect::<String>()
+        } else {
+            taken(&mut part.chars(), room).into_iter().collect()
+        };
+        if from_end {
+            format!("{dots}{taken}")
+        } else {
+            format!("{taken}{dots}")
+        }
+    };
+    let head = cut(text(0..*before), room - room / 2, false);
+    let tail = cut(text(end..characters.len()), room / 2, true);
+    head + &middle + &tail
+}
+
 /// A text from outside, fit to stand in a sentence or a cell of at most `width` columns.
 pub(crate) fn shown(text: &str, width: usize, glyphs: Glyphs) -> String {
     shorten(&escape(text, glyphs), width, glyphs)
@@ -205,6 +292,38 @@ fn is_allowed(character: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_that_differ_in_the_middle_alone_stay_apart() {
+        let owned = |names: &[&str]| -> Vec<String> {
+            names.iter().map(|name| (*name).to_owned()).collect()
+        };
+        let middles = owned(&[
+            "BM_GramSchmidt<double>/size:1024/count:1/repeats:10/manual_time",
+            "BM_GramSchmidt<double>/size:1024/count:2/repeats:10/manual_time",
+            "BM_GramSchmidt<double>/size:1024/count:16/repeats:10/manual_time",
+            "BM_GramSchmidt<double>/size:1024/count:1/repeats:10/manual_time",
+        ]);
+        let short = shorten_apart(&middles, 30, Glyphs::Unicode);
+        assert_eq!(short[0], short[3], "the same name");
+        assert!(
+            short[1].contains('2') && short[2].contains("16"),
+            "{short:?}"
+        );
+        let long = |end: &str| format!("{}{end}{}", "a".repeat(50), "b".repeat(50));
+        let far = [long("one, two and three"), long("one, two and four")];
+        for width in [12, 20, 47, 120] {
+            for names in [&middles[..3], &far] {
+                let short = shorten_apart(names, width, Glyphs::Unicode);
+                let distinct: std::collections::HashSet<&String> = short.iter().collect();
+                assert_eq!(distinct.len(), names.len(), "{width}: {short:?}");
+                assert!(
+                    short.iter().all(|one| one.width() <= width),
+                    "{width}: {short:?}"
+                );
+            }
+        }
+    }
 
     #[test]
     fn what_would_move_the_cursor_or_hide_is_escaped() {

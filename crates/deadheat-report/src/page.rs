@@ -14,7 +14,7 @@ pub(crate) use html::{GLYPHS, Head, Text, isolated};
 use std::fmt::{self, Write};
 use std::thread;
 
-use deadheat_model::{Analysis, Comparison, Day, RunHeader};
+use deadheat_model::{Analysis, Comparison, Day, RunHeader, Verdict};
 
 use crate::cells::metrics;
 use crate::document::{Block, Content, Note, Severity};
@@ -98,8 +98,9 @@ pub fn write_page(out: &mut dyn Write, analysis: &Analysis, header: &RunHeader) 
         .groups
         .iter()
         .map(|group| title_of(group, run.source, ROW));
-    overview::write(out, &run, &titles.collect::<Vec<_>>())?;
-    remarks(out, &run, &shared)?;
+    let detailed = detailed(&run.groups);
+    overview::write(out, &run, &titles.collect::<Vec<_>>(), &detailed)?;
+    remarks(out, &run, &shared, &detailed)?;
     if !run.groups.is_empty() {
         out.write_str(
             "<div class=\"benchmarks\"><h2 class=\"unseen\" id=\"benchmarks\">Benchmarks</h2>\n",
@@ -107,17 +108,19 @@ pub fn write_page(out: &mut dyn Write, analysis: &Analysis, header: &RunHeader) 
         let mut first = 0;
         let mut sections = Vec::with_capacity(run.groups.len());
         for (index, (group, own)) in run.groups.iter().zip(own).enumerate() {
-            sections.push(Section {
-                run: &run,
-                index,
-                first,
-                group,
-                own,
-            });
+            if detailed[index] {
+                sections.push(Section {
+                    run: &run,
+                    index,
+                    first,
+                    group,
+                    own,
+                });
+            }
             first += group.len();
         }
         // One need not wait for the last to see the charts of the first.
-        let (first, others) = sections.split_at(1);
+        let (first, others) = sections.split_at(sections.len().min(1));
         in_order(out, first, Section::write)?;
         scripts(out)?;
         in_order(out, others, Section::write)?;
@@ -135,6 +138,26 @@ pub fn write_page(out: &mut dyn Write, analysis: &Analysis, header: &RunHeader) 
 fn scripts(out: &mut dyn Write) -> fmt::Result {
     let mut scripts = SCRIPTS[1..].iter();
     scripts.try_for_each(|script| writeln!(out, "<script>{}</script>", script.text))
+}
+
+/// More benchmarks than these have details only if they changed, and no more of them: with 10 kB for
+/// each, a page of 6,000 took 61 MB.
+const MOST_DETAILED: usize = 1_000;
+
+/// Which benchmarks have details.
+fn detailed(groups: &[&[Comparison]]) -> Vec<bool> {
+    let has_changed = |group: &&[Comparison]| {
+        group.iter().any(|one| {
+            matches!(one.verdict, Some(Verdict::Faster | Verdict::Slower)) || one.gate.is_some()
+        })
+    };
+    let mut left = MOST_DETAILED;
+    let mut takes = |group| {
+        let is_taken = left > 0 && (groups.len() <= MOST_DETAILED || has_changed(group));
+        left -= usize::from(is_taken);
+        is_taken
+    };
+    groups.iter().map(&mut takes).collect()
 }
 
 /// Parts that are made at a time: as many as take a few hundred kilobytes.
@@ -266,12 +289,21 @@ fn head(out: &mut dyn Write, run: &Run<'_>, header: &RunHeader) -> fmt::Result {
 }
 
 /// Writes remarks on the whole run, or on more than one benchmark.
-fn remarks(out: &mut dyn Write, run: &Run<'_>, shared: &[Note]) -> fmt::Result {
+fn remarks(out: &mut dyn Write, run: &Run<'_>, shared: &[Note], detailed: &[bool]) -> fmt::Result {
     let left_out = sentences::left_out(&run.analysis.left_out, GLYPHS);
     let mut notes = run.whole();
     notes.extend_from_slice(shared);
     notes.extend(Note::all(Severity::Note, left_out));
     notes.extend(gates::remarks(run.analysis, GLYPHS));
+    let without = detailed.iter().filter(|detailed| !**detailed).count();
+    if without > 0 {
+        let text = format!(
+            "{} that did not change, or beyond the first {MOST_DETAILED}, have no details on this page, \
+             which would be too large otherwise; a page of fewer benchmarks has them.",
+            counted(without as u64, "benchmark", "benchmarks")
+        );
+        notes.push(Note::of(Severity::Note, text));
+    }
     if notes.is_empty() {
         return Ok(());
     }

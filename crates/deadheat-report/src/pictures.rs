@@ -15,7 +15,7 @@ pub use scene::Picture;
 use deadheat_model::{Analysis, Comparison, Plots};
 
 use crate::glyphs::Glyphs;
-use crate::names::labels;
+use crate::names::{labels, shorten};
 use crate::sentences::Source;
 use crate::suite;
 use scene::Scene;
@@ -25,6 +25,8 @@ const STEM: usize = 40;
 
 /// Columns that the name of a contender may take.
 const LABEL: usize = 60;
+/// Columns that the name of a benchmark may take in a title.
+const TITLE: usize = 1_000;
 
 /// A function that draws a plot of a comparison, where there is anything to draw.
 type Draw = fn(&Scene<'_>, &Plots) -> Option<String>;
@@ -87,7 +89,7 @@ fn scenes(group: &[Comparison], source: Source) -> impl Iterator<Item = Scene<'_
         let title = match (suite::is_any_run(group, source), candidate.is_empty()) {
             (true, false) => format!("{candidate} against {}", labels[0]),
             (true, true) => labels[0].clone(),
-            (false, _) => name,
+            (false, _) => shorten(&name, TITLE, Glyphs::Unicode),
         };
         Scene {
             comparison,

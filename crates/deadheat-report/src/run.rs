@@ -15,19 +15,21 @@ pub use lists::{
 };
 pub use text::{TextOptions, to_text};
 
+use std::collections::HashMap;
+
 use deadheat_model::{
     Analysis, Comparison, EndReason, Ending, FailedBenchmark, Metric, Verdict, Warning,
 };
 
-use crate::cells::{Figure, change_cells, figure_cells, interval_head, rate_cells, typical};
-use crate::cost::{change_head, cost_of};
+use crate::cells::{Figure, cells_of_change, figure_cells, interval_head, rate_cells, typical};
+use crate::cost::change_head;
 use crate::document::{
     Block, Cell, Content, Kind, Note, Row, Severity, Table, Tone, VerdictLine, mark_of,
 };
 #[cfg(feature = "reports")]
 use crate::gates;
 use crate::glyphs::Glyphs;
-use crate::names::{escape, labels, shorten, texts};
+use crate::names::{escape, has_room, labels, shorten, shorten_apart, texts};
 use crate::sentences::{self, Called, Source};
 use crate::suite::left_out_rows;
 use crate::units::quantities;
@@ -47,7 +49,7 @@ pub enum Detail {
 }
 
 /// Columns of a suite's names that are worth more than the times beside them.
-const NAME_TO_KEEP: usize = 32;
+const NAME_TO_KEEP: usize = 24;
 
 /// More rows than these are folded away in a comment, but for those that changed.
 const OPEN_ROWS: usize = 12;
@@ -65,6 +67,8 @@ pub(crate) struct Run<'a> {
     pub(crate) wide: bool,
     /// Columns a name may take.
     pub(crate) name: usize,
+    /// Titles of benchmarks that are too long, and what is shown for them, so that no two are alike.
+    pub(crate) titles: HashMap<String, String>,
     /// Makes a label that keeps its reading direction to itself, where the medium can.
     pub(crate) isolated: fn(&str) -> String,
 }
@@ -72,9 +76,19 @@ pub(crate) struct Run<'a> {
 impl<'a> Run<'a> {
     /// Everything about the analysis, with names of so many columns.
     pub(crate) fn of(analysis: &'a Analysis, glyphs: Glyphs, name: usize) -> Run<'a> {
+        let groups = suite::groups(&analysis.comparisons);
+        let titles = texts(&groups, &|group| suite::title(&group[0], glyphs));
+        let titles = match titles.iter().all(|title| has_room(title, name)) {
+            true => HashMap::new(),
+            false => {
+                let short = shorten_apart(&titles, name, glyphs);
+                titles.into_iter().zip(short).collect()
+            }
+        };
         Run {
             analysis,
-            groups: suite::groups(&analysis.comparisons),
+            groups,
+            titles,
             glyphs,
             source: Source::of(analysis),
             detail: Detail::Full,
@@ -312,7 +326,7 @@ impl<'a> Run<'a> {
                 }
                 let tone = comparison.verdict.map(Tone::Verdict);
                 cells.push(Cell::toned(self.verdict_cell(comparison, brief), tone));
-                let change = change_cells(cost_of(comparison).as_ref(), self.glyphs);
+                let change = cells_of_change(comparison, self.glyphs);
                 cells.extend(change.map(Cell::from));
                 let values = typical(&comparison.baseline, comparison.candidate.as_ref());
                 let mut values = quantities(comparison.metric.unit(), &values, self.glyphs);
@@ -370,7 +384,8 @@ impl<'a> Run<'a> {
     }
 
     pub(crate) fn title(&self, group: &[Comparison]) -> String {
-        self.shown(&suite::title(&group[0], self.glyphs))
+        let title = suite::title(&group[0], self.glyphs);
+        self.shown(self.titles.get(&title).unwrap_or(&title))
     }
 
     pub(crate) fn failed_title(&self, failure: &FailedBenchmark) -> String {
@@ -379,7 +394,13 @@ impl<'a> Run<'a> {
 
     /// The labels of a benchmark's contenders, the baseline first.
     pub(crate) fn labels(&self, group: &[Comparison]) -> Vec<String> {
-        let labels = labels(&suite::names(group), self.name, self.glyphs);
+        // A side of saved results has the name of its file, which says nothing of what was measured.
+        let title = suite::title(&group[0], self.glyphs);
+        let names = match &self.analysis.sides[..] {
+            [_] if group[0].candidate.is_none() => vec![title.as_str()],
+            _ => suite::names(group),
+        };
+        let labels = labels(&names, self.name, self.glyphs);
         texts(&labels, &|label| (self.isolated)(label))
     }
 

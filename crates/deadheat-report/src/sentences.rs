@@ -16,7 +16,8 @@ use crate::suite::mark_alone;
 pub use crate::suite::{Called, Source};
 pub use crate::suite::{controls, effort, ending, failed, left_out, overall, tally, time};
 use crate::units::{
-    self, MOST_PERCENT, Precision, counted, effect, estimated, share, spread, two_digits, waiting,
+    self, MOST_PERCENT, Precision, counted, effect, estimated, quantities, share, spread,
+    two_digits, waiting,
 };
 
 /// The metric in words.
@@ -69,11 +70,16 @@ pub fn verdict(
                 format!("'{baseline}' was measured alone; give deadheat bench a second build.")
             }
             Source::Recording => {
-                format!("'{baseline}' was recorded alone; analyze a second one with it.")
+                format!(
+                    "'{baseline}' was recorded alone; deadheat compare sets two recordings side by side."
+                )
             }
         };
     };
     let Some(estimate) = &comparison.estimate else {
+        if let Some(verdict) = comparison.verdict {
+            return of_zeros(comparison, verdict, called, glyphs);
+        }
         return format!(
             "no verdict: no change from '{baseline}' to '{candidate}' can be computed; {}.",
             why_no_verdict(comparison)
@@ -118,6 +124,30 @@ pub fn verdict(
         ),
     };
     format!("{provisional}{sentence}")
+}
+
+/// The verdict on sides that are all zero, of which there is no ratio.
+fn of_zeros(
+    comparison: &Comparison,
+    verdict: Verdict,
+    called: Called<'_>,
+    glyphs: Glyphs,
+) -> String {
+    let (baseline, candidate) = (called.baseline, called.candidate.unwrap_or_default());
+    let judged = on_what(comparison, glyphs);
+    let sides = [Some(&comparison.baseline), comparison.candidate.as_ref()];
+    let typical: Vec<f64> = sides.iter().flatten().map(|side| side.median).collect();
+    match verdict {
+        Verdict::Faster | Verdict::Slower => format!(
+            "'{candidate}' {}: from {} to {}.",
+            than(comparison, verdict == Verdict::Slower, called, glyphs),
+            quantities(comparison.metric.unit(), &typical[..1], glyphs).join(""),
+            quantities(comparison.metric.unit(), &typical[1..], glyphs).join(""),
+        ),
+        Verdict::Equivalent | Verdict::Inconclusive => {
+            format!("dead heat: '{candidate}' and '{baseline}' are both 0{judged}.")
+        }
+    }
 }
 
 /// "is slower than 'x'", or what says the same of memory and counts.
@@ -366,7 +396,7 @@ fn enough(replicates: usize) -> usize {
     replicates.div_ceil(step) * step
 }
 
-fn why_no_verdict(comparison: &Comparison) -> String {
+pub(crate) fn why_no_verdict(comparison: &Comparison) -> String {
     for warning in &comparison.warnings {
         match warning {
             Warning::TooManyZeros { .. } => return "too many values are zero".to_owned(),
@@ -427,7 +457,7 @@ pub fn rests_on(comparisons: &[Comparison], source: Source) -> Option<String> {
         .max();
     let unit = match comparisons.iter().find_map(unpaired) {
         Some(Observation::Sample) => None,
-        Some(Observation::File) => Some(("file", "files")),
+        Some(Observation::File) => Some(("recording", "recordings")),
         Some(Observation::Process) => Some(("process", "processes")),
         None => Some(("replicate", "replicates")),
     };

@@ -9,7 +9,7 @@ use crate::document::Plot;
 use crate::document::{Block, Content, Entry, Kind, Note, Part, Row, Severity, Table, VerdictLine};
 use crate::glyphs::Glyphs;
 use crate::layout::{self, Width as _};
-use crate::names::{has_room, labels, shorten, texts};
+use crate::names::{has_room, labels, shorten, shorten_apart, texts};
 use crate::plot::beside;
 #[cfg(feature = "reports")]
 use crate::plot::{PlotContext, intervals, pictures};
@@ -37,6 +37,8 @@ pub(crate) struct Terminal {
     pub(crate) width: usize,
     pub(crate) color: bool,
     pub(crate) glyphs: Glyphs,
+    /// True if names at the end of a line are not cut: no terminal limits it.
+    pub(crate) whole_names: bool,
 }
 
 impl Terminal {
@@ -46,6 +48,7 @@ impl Terminal {
             width,
             color,
             glyphs,
+            whole_names: false,
         }
     }
 
@@ -240,7 +243,7 @@ impl Terminal {
         let name = (0..widths.len())
             .find(is_name)
             .map_or(0, |index| widths[index]);
-        if room >= name {
+        if room >= name || (self.whole_names && table.names_last) {
             return self.lines(table, &widths, indent);
         }
         let has_spare = table.columns.iter().any(|column| column.spare);
@@ -288,7 +291,7 @@ impl Terminal {
         for (index, width) in widths.iter().enumerate() {
             let long = texts(&table.rows, &|row| row.cells[index].text.clone());
             let short = match table.columns[index].kind {
-                Kind::Name => texts(&long, &|text| shorten(text, *width, self.glyphs)),
+                Kind::Name => shorten_apart(&long, *width, self.glyphs),
                 Kind::Contender => {
                     let long: Vec<&str> = long.iter().map(String::as_str).collect();
                     labels(&long, *width, self.glyphs)

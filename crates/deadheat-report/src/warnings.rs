@@ -227,6 +227,22 @@ fn messages_in(
 }
 
 /// The unit that can be given more work.
+/// "1 slower, 3 dead heats".
+fn verdicts([faster, slower, even, open]: [usize; 4]) -> String {
+    let even_words = if even == 1 { "dead heat" } else { "dead heats" };
+    let all = [
+        (faster, "faster"),
+        (slower, "slower"),
+        (even, even_words),
+        (open, "open"),
+    ];
+    let told = all.iter().filter(|(count, _)| *count > 0);
+    let told: Vec<String> = told
+        .map(|(count, words)| format!("{count} {words}"))
+        .collect();
+    told.join(", ")
+}
+
 fn unit_of_work(source: Source) -> &'static str {
     match source {
         Source::Functions | Source::Programs => "call",
@@ -269,8 +285,8 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
             share(*zeros)
         ),
         Warning::TooManyZeros { share: zeros } => format!(
-            "{} of the values were zero, too many to form ratios. Judge another metric \
-             (--metric wall or cpu), or give every {} more work.",
+            "{} of the values were zero, too many to form ratios. Judge a metric that is not zero \
+             (--metric), or, if these are times, give every {} more work.",
             share(*zeros),
             unit_of_work(source)
         ),
@@ -485,6 +501,20 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
             "The change lies {} times as far from the middle of all rows as they scatter. That \
              is no verdict, for one recording a side allows none, but where to look first.",
             two_digits(*z)
+        ),
+        Warning::StandsApart {
+            file,
+            rows,
+            of,
+            distance,
+            without,
+        } => format!(
+            "{} stands apart from the other files of its side in {rows} of {} ({} in the median); \
+             see what else ran while it was recorded. Without it: {}.",
+            shown(file, 60, glyphs),
+            counted(*of as u64, "row", "rows"),
+            change(distance.change()),
+            verdicts(*without),
         ),
         Warning::RecordedInOrder { first, last } => format!(
             "All files of '{}' were recorded before the first of '{}', so whatever changed on the \

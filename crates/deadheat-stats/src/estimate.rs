@@ -363,8 +363,9 @@ impl PooledEstimate {
     /// θ̂ ± half-width at the given two-sided level (0.05 for 95 % confidence).
     ///
     /// P ≥ 2: t with P − 1 degrees of freedom times SE. P = 1 with two blocks or more: the
-    /// provisional z·√(SE² + τ²). Where SE is 0, at least the clock's bound. `None` when the level
-    /// is not in (0, 1), a single block is all there is, or SE is 0 and the tick unknown.
+    /// provisional z·√(SE² + τ²). Where SE is 0, at least the clock's bound; if the tick is unknown,
+    /// θ̂ itself where the level is at least [`agreement_p`]. `None` when the level is not in (0, 1),
+    /// a single block is all there is, or fewer replicates agree.
     pub fn interval(&self, two_sided_level: f64) -> Option<(f64, f64)> {
         self.around(two_sided_level, |level| t_critical(level, self.df))
     }
@@ -391,21 +392,36 @@ impl PooledEstimate {
         let half = match self.spread()? {
             Spread::Sampled(error) => multiplier * error,
             Spread::Clock(bound) => bound,
+            Spread::None if agreement_p(self.replicates) <= level => 0.0,
+            Spread::None => return None,
         };
         let half = half.max(self.least_half_width.unwrap_or(0.0));
         finite(self.theta - half).zip(finite(self.theta + half))
     }
 
     /// θ̂ over its error. For P = 1 the error includes the layout allowance; where SE is 0, it is
-    /// the clock's bound.
+    /// the clock's bound. `None` without either.
     pub fn t_statistic(&self) -> Option<f64> {
-        let (Spread::Sampled(error) | Spread::Clock(error)) = self.spread()?;
-        finite(self.theta / error)
+        match self.spread()? {
+            Spread::Sampled(error) | Spread::Clock(error) => finite(self.theta / error),
+            Spread::None => None,
+        }
+    }
+
+    /// The two-sided p-value of replicates that all show the same effect, of whatever they measure
+    /// in steps that are not known: [`agreement_p`], or 1 for no effect. `None` where they scatter
+    /// or the tick is known.
+    pub fn p_of_agreement(&self) -> Option<f64> {
+        match self.spread()? {
+            Spread::None if self.theta == 0.0 => Some(1.0),
+            Spread::None => Some(agreement_p(self.replicates)),
+            Spread::Sampled(_) | Spread::Clock(_) => None,
+        }
     }
 
     /// The two-sided p-value of [`t_statistic`](Self::t_statistic): t with P − 1 degrees of
-    /// freedom, or normal (and provisional) for P = 1. `None` when SE is 0 and the tick unknown, or
-    /// a single block is all there is.
+    /// freedom, or normal (and provisional) for P = 1. Where SE is 0 and the tick unknown,
+    /// [`p_of_agreement`](Self::p_of_agreement). `None` when a single block is all there is.
     pub fn p_value(&self) -> Option<f64> {
         self.two_sided_p(|t| t_two_sided_p(t, self.df))
     }
@@ -418,6 +434,9 @@ impl PooledEstimate {
     }
 
     fn two_sided_p(&self, of: impl Fn(f64) -> f64) -> Option<f64> {
+        if let Some(p) = self.p_of_agreement() {
+            return Some(p);
+        }
         let t = self.t_statistic()?;
         Some(if self.replicates >= 2 {
             of(t)
@@ -431,13 +450,30 @@ impl PooledEstimate {
             (_, 0 | 1) => None,
             (1, _) => Some(Spread::Sampled(self.se.hypot(LAYOUT_ALLOWANCE))),
             _ if self.se > 0.0 => Some(Spread::Sampled(self.se)),
-            _ => self.least_half_width.map(Spread::Clock),
+            _ => match self.least_half_width {
+                Some(bound) => Some(Spread::Clock(bound)),
+                None => self.timer_limited.then_some(Spread::None),
+            },
         }
     }
 }
 
+/// The two-sided p-value of so many replicates with the same effect: without a difference either
+/// sign is as likely for each, and all of them agree by chance in 2^(1−P).
+pub fn agreement_p(replicates: usize) -> f64 {
+    (1.0 - replicates as f64).exp2().min(1.0)
+}
+
+/// The number of replicates whose agreement holds at a two-sided level: those of which
+/// [`agreement_p`] is at most the level.
+pub fn replicates_that_agree(level: f64) -> usize {
+    (1.0 - level.log2()).ceil().max(1.0) as usize
+}
+
 /// Where an interval's width comes from.
 enum Spread {
+    /// Nothing: all effects are equal, and the size of a step is not known.
+    None,
     /// A standard error, to be multiplied by a quantile.
     Sampled(f64),
     /// A bound that holds at every level.
@@ -607,8 +643,33 @@ mod tests {
         assert!(found.timer_limited);
         assert_eq!(
             (found.theta, found.interval(0.05), found.p_value()),
-            (0.25, None, None)
+            (0.25, None, Some(0.25)),
+            "three replicates agree by chance in one of four"
         );
+    }
+
+    #[test]
+    fn replicates_with_the_same_effect_are_as_sure_as_their_agreement() {
+        let found = |effect: f64, replicates: usize| {
+            let effects = vec![effect; replicates];
+            pooled_huber(&Clusters::singletons(&effects), UNKNOWN).unwrap()
+        };
+        let six = found(0.25, 6);
+        assert_eq!(six.interval(0.05), Some((0.25, 0.25)));
+        assert_eq!(six.few_blocks_interval(0.05), Some((0.25, 0.25)));
+        assert_eq!(six.interval(0.03), None);
+        assert_eq!(six.p_value(), Some(1.0 / 32.0));
+        assert_eq!(six.few_blocks_p_value(), Some(1.0 / 32.0));
+        assert_eq!(found(-0.1, 11).p_value(), Some(1.0 / 1024.0));
+        assert_eq!(found(0.0, 6).p_value(), Some(1.0));
+        assert_eq!(found(0.0, 6).interval(0.05), Some((0.0, 0.0)));
+        assert_eq!(found(0.25, 5).interval(0.05), None);
+        for level in [0.05, 0.0029, 0.001, 1.0 / 32.0] {
+            let enough = replicates_that_agree(level);
+            assert!(agreement_p(enough) <= level && agreement_p(enough - 1) > level);
+        }
+        let ticking = pooled_huber(&Clusters::singletons(&[0.25; 6]), ticking(0.0625)).unwrap();
+        assert_eq!(ticking.p_of_agreement(), None, "the clock's step is wider");
     }
 
     #[test]

@@ -113,6 +113,11 @@ impl Formula {
         alpha: f64,
     ) -> (Option<(f64, f64)>, Option<f64>) {
         let replicates = pooled.replicates;
+        // A bet on the sign of the first replicate doubles with every one that agrees, so the
+        // p-value of their agreement holds at all moments at once.
+        if let Some(p_value) = pooled.p_of_agreement() {
+            return (pooled.interval(alpha), Some(p_value));
+        }
         let Some(t) = pooled.t_statistic().filter(|_| replicates >= 2) else {
             return (None, None);
         };

@@ -81,8 +81,8 @@ pub use disturbance::{
 pub use drawing::{Tukey, bandwidth, density, running_median, tukey};
 pub use estimate::{
     Call, Diagnostics, EstimateError, Floor, LAYOUT_ALLOWANCE, MIN_BLOCKS,
-    MIN_REPLICATES_FOR_VERDICT, Order, PooledEstimate, block_effect, call, diagnostics,
-    pooled_huber,
+    MIN_REPLICATES_FOR_VERDICT, Order, PooledEstimate, agreement_p, block_effect, call,
+    diagnostics, pooled_huber, replicates_that_agree,
 };
 #[cfg(feature = "secondary")]
 pub use fit::{Family, Fit, best_fits, best_fits_of, fit};

@@ -10,9 +10,9 @@ use deadheat_analysis::analyse_with;
 use deadheat_analysis::{Options, analyse};
 use deadheat_engine::stdout_was_closed;
 use deadheat_model::{Analysis, Run, TextCells};
-use deadheat_report::{Detail, TextOptions, to_json, to_text};
+use deadheat_report::{Detail, Glyphs, TextOptions, judged_nothing, to_json, to_text};
 #[cfg(feature = "reports")]
-use deadheat_report::{Glyphs, MarkdownOptions, to_markdown_with, to_paired};
+use deadheat_report::{MarkdownOptions, to_markdown_with, to_paired};
 
 #[cfg(feature = "commands")]
 use deadheat_report::{Sort, to_comparison_csv};
@@ -215,9 +215,19 @@ impl Answer {
             Status::ContenderFailed
         } else if hits.any(|hit| hit.fails()) {
             Status::ConditionHolds
+        } else if analysis.gates.judged_nothing && !analysis.gates.allows_unjudged {
+            Status::JudgedNothing
         } else {
             Status::Done
         }
+    }
+
+    /// The status of an analysis, of which standard error tells why its gate judged nothing.
+    pub fn settle(&self, analysis: &Analysis) -> Status {
+        if let Some(told) = judged_nothing(analysis, Glyphs::new(terminal::speaks_unicode())) {
+            terminal::to_stderr("deadheat", &told);
+        }
+        self.status(analysis)
     }
 
     fn told(&self, analysis: &Analysis) -> String {
@@ -236,6 +246,7 @@ impl Answer {
                     },
                     figures,
                     plot: self.plot,
+                    whole_names: terminal::width_of_stdout().is_none(),
                 },
             ),
             Format::Json => to_json(analysis),

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use deadheat_engine::EngineError;
-use deadheat_format::FormatError;
+use deadheat_format::{FileProblem, FormatError};
 
 use crate::terminal;
 
@@ -16,6 +16,8 @@ const CONTENDER_FAILED: u8 = 3;
 pub enum Status {
     /// Done.
     Done,
+    /// A `--fail-on` could judge nothing.
+    JudgedNothing,
     /// A `--fail-on` condition holds.
     ConditionHolds,
     /// Benchmarks broke down, and the answer is without them.
@@ -29,6 +31,7 @@ impl Status {
     pub fn code(self) -> u8 {
         match self {
             Status::Done => 0,
+            Status::JudgedNothing => 2,
             Status::ConditionHolds => 1,
             Status::ContenderFailed => CONTENDER_FAILED,
             // As a shell says it: 130 for Ctrl-C.
@@ -86,6 +89,14 @@ impl Failure {
     /// or what it should have gone to.
     pub fn writing(target: &str, error: impl std::fmt::Display) -> Self {
         Self::Internal(format!("{target}: {error}"))
+    }
+
+    /// The results cannot be written in the format that `flag` asks for, or not to its file.
+    pub fn unexported(flag: &str, error: &FormatError) -> Self {
+        match error.problem {
+            FileProblem::NoWallTimes => Self::Usage(format!("{flag}: {error}")),
+            _ => Self::writing(flag, error),
+        }
     }
 
     /// The file that `flag` asks for cannot be written: a mistake in the path, or the disk's fault.

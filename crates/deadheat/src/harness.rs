@@ -213,7 +213,7 @@ fn race(
         },
     )?;
     arguments.files.answer(&raced, answer)?;
-    let status = answer.status(&raced.analysis);
+    let status = answer.settle(&raced.analysis);
     raced.ended(status)
 }
 

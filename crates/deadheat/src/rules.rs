@@ -206,6 +206,7 @@ impl Rules {
             judged: self.selection(Selection::default()),
             config: file.map(|file| file.path.clone()),
             whole: self.asked.whole,
+            allows_unjudged: self.settings().allow_unjudged.unwrap_or(false),
             ..Gate::default()
         }
     }

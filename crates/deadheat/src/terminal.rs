@@ -21,11 +21,12 @@ pub fn width_of_tables() -> usize {
     width_of_stdout().unwrap_or(160).min(200)
 }
 
-/// Columns of the terminal on standard output, within reason; `None` where the
-/// answer goes elsewhere and lines have no right edge.
+/// Columns of the terminal on standard output, within reason, or those that the variable `COLUMNS`
+/// asks for; `None` where the answer goes elsewhere and lines have no right edge.
 pub fn width_of_stdout() -> Option<usize> {
-    let columns = terminal_width(std::io::stdout().as_raw_fd())?;
-    Some(usize::from(columns).clamp(40, 300))
+    let columns = terminal_width(std::io::stdout().as_raw_fd()).map(usize::from);
+    let asked = || std::env::var("COLUMNS").ok()?.parse().ok();
+    Some(columns.or_else(asked)?.clamp(40, 300))
 }
 
 /// Columns of the terminal on standard error, or 80.

@@ -124,6 +124,9 @@ pub struct CheckArgs {
     /// Changes for the better fail it, too: they are to be accepted as well
     #[arg(long)]
     both: bool,
+    /// Pass where the range has no race at all; the check exits with 2 otherwise
+    #[arg(long)]
+    allow_unjudged: bool,
 }
 
 /// Options of `deadheat history page`.
@@ -200,6 +203,13 @@ pub fn show(args: &ShowArgs) -> Result<Status, Failure> {
 /// Fails where a change is not accepted.
 pub fn check(args: &CheckArgs) -> Result<Status, Failure> {
     let found = args.range.history()?;
+    if found.timelines.is_empty() && !args.allow_unjudged {
+        return Err(Failure::Usage(
+            "there is no race of these commits in the index, so nothing was checked; deadheat history \
+             extend races them, and --allow-unjudged accepts it"
+                .to_owned(),
+        ));
+    }
     let glyphs = Glyphs::new(terminal::speaks_unicode());
     let least = LogRatio::from_change(args.margin.unwrap_or(0.0)).0;
     let fails =

@@ -18,18 +18,21 @@ pub struct LaunchUsage {
     pub delay_ns: Option<f64>,
     /// Peak resident memory, in bytes.
     pub peak_rss_bytes: f64,
+    /// Pages of memory that it touched for the first time.
+    pub minor_faults: f64,
     /// True if it wrote to files on a disk.
     pub wrote_files: bool,
 }
 
 impl LaunchUsage {
     pub(super) fn of(measured: &Measured) -> Self {
-        let [user, system, peak_rss, ..] = measured.usage;
+        let [user, system, peak_rss, minor_faults, ..] = measured.usage;
         Self {
             wall_ns: measured.wall_ns as f64,
             cpu_ns: (user + system) as f64,
             delay_ns: (measured.keep_waiting.is_none()).then_some(measured.run_delay_ns as f64),
             peak_rss_bytes: peak_rss as f64,
+            minor_faults: minor_faults as f64,
             wrote_files: measured.wrote_files,
         }
     }

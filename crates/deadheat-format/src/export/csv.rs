@@ -11,15 +11,15 @@ use crate::error::{FormatError, cannot_write};
 use crate::number::{push_integer, push_value};
 use deadheat_model::column_name;
 
-use super::{benchmark_names, distinct_names, ensure_wall_times};
+use super::{benchmark_names, distinct_names};
 
 /// Writes a run as tidy CSV.
 ///
 /// Exit codes, the plan and the environment are left behind; the samples read back as they were. Of
 /// an unpaired recording the columns `block` and `slot` are left out, so that it does not read back
 /// as more than it is. A counter that only some benchmarks have is an empty cell in the rows of the
-/// others. Saved results without wall times have no rows. `names` says how what a spreadsheet would
-/// run is written.
+/// others, and so is the wall time of saved results that have none. `names` says how what a spreadsheet
+/// would run is written.
 ///
 /// `name` stands for the file in errors.
 pub fn write_csv(
@@ -28,9 +28,7 @@ pub fn write_csv(
     name: impl AsRef<Path>,
     names: TextCells,
 ) -> Result<(), FormatError> {
-    let file = name.as_ref();
-    ensure_wall_times(run, file)?;
-    write_rows(run, out, names).map_err(cannot_write(file))
+    write_rows(run, out, names).map_err(cannot_write(name.as_ref()))
 }
 
 fn write_rows(run: &Run, out: impl Write, cells: TextCells) -> io::Result<()> {
@@ -76,10 +74,8 @@ fn write_rows(run: &Run, out: impl Write, cells: TextCells) -> io::Result<()> {
     for ((benchmark, samples), name) in benchmarks.iter().zip(&run.benchmarks).zip(&names) {
         let contenders = distinct_names(benchmark.contenders.iter().map(|c| c.name.clone()), " #");
         // Saved results need not be of times.
-        let Some(wall) = samples.column(&Metric::Wall) else {
-            continue;
-        };
-        let cpu = samples.column(&Metric::Cpu).filter(|_| cpu);
+        let wall = samples.column(&Metric::Wall);
+        let own_cpu = samples.column(&Metric::Cpu);
         let others: Vec<Option<&[f64]>> =
             others.iter().map(|metric| samples.column(metric)).collect();
         let control = benchmark.control();
@@ -97,16 +93,13 @@ fn write_rows(run: &Run, out: impl Write, cells: TextCells) -> io::Result<()> {
                 table.text(&cells.cell(&contenders[sample.contender.index()]))?;
                 table.text(sample.contender.role().name())?;
                 table.integer(sample.iterations)?;
-                table.value(wall[at])?;
-                if let Some(cpu) = cpu {
-                    table.value(cpu[at])?;
+                table.known(wall, at)?;
+                if cpu {
+                    table.known(own_cpu, at)?;
                 }
                 table.text(&flag_words(sample.flags))?;
                 for other in &others {
-                    match other {
-                        Some(other) => table.value(other[at])?,
-                        None => table.text("")?,
-                    }
+                    table.known(*other, at)?;
                 }
                 table.end_row()?;
             }
@@ -136,6 +129,14 @@ impl<W: Write> Table<W> {
         self.number.clear();
         push_value(&mut self.number, value);
         Ok(self.writer.write_field(&self.number)?)
+    }
+
+    /// A value of a column; an empty cell without one.
+    fn known(&mut self, column: Option<&[f64]>, at: usize) -> io::Result<()> {
+        match column {
+            Some(column) => self.value(column[at]),
+            None => self.text(""),
+        }
     }
 
     fn end_row(&mut self) -> io::Result<()> {

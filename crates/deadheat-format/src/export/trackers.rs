@@ -89,10 +89,7 @@ fn context(run: &Run) -> Object {
         )
         // Readers expect the list; nobody looked at the caches.
         .with("caches", Json::List(Vec::new()))
-        .with(
-            "library_version",
-            format!("deadheat {}", run.header.tool_version),
-        )
+        .with_some("library_version", library_version(run))
         .with_some(
             "library_build_type",
             environment.debug_build.then_some("debug"),
@@ -424,6 +421,18 @@ pub fn write_smaller_is_better(
             .with("extra", extra(comparison))
     };
     write_json(out, &smaller.map(row).collect::<Json>(), name.as_ref())
+}
+
+/// The tool that measured: deadheat, or that of saved results, if one made them all.
+fn library_version(run: &Run) -> Option<String> {
+    if !run.header.tool_version.is_empty() {
+        return Some(format!("deadheat {}", run.header.tool_version));
+    }
+    let mut files = run.sides.iter().flat_map(|side| &side.files);
+    let first = files.next().filter(|file| !file.tool.is_empty())?;
+    files
+        .all(|file| file.tool == first.tool)
+        .then(|| first.tool.clone())
 }
 
 /// The candidate; without one, the only contender.

@@ -24,7 +24,12 @@ struct Columns {
     gate: bool,
 }
 
-pub(super) fn write(out: &mut dyn Write, run: &Run<'_>, titles: &[String]) -> fmt::Result {
+pub(super) fn write(
+    out: &mut dyn Write,
+    run: &Run<'_>,
+    titles: &[String],
+    detailed: &[bool],
+) -> fmt::Result {
     let analysis = run.analysis;
     let table = run.overview(false);
     let columns = Columns {
@@ -54,12 +59,20 @@ pub(super) fn write(out: &mut dyn Write, run: &Run<'_>, titles: &[String]) -> fm
                 _ => format!("b{index}-{at}"),
             };
             let code = code_of(comparison);
-            write!(
-                out,
-                "<tr data-verdict=\"{code}\" data-index=\"{index}\" data-order=\"{order}\">\
-                 <th scope=\"row\" class=\"name\"><a href=\"#{target}\">{}</a></th>",
-                Text(&titles[index])
-            )?;
+            let title = Text(&titles[index]);
+            if detailed[index] {
+                write!(
+                    out,
+                    "<tr data-verdict=\"{code}\" data-index=\"{index}\" data-order=\"{order}\">\
+                     <th scope=\"row\" class=\"name\"><a href=\"#{target}\">{title}</a></th>",
+                )?;
+            } else {
+                write!(
+                    out,
+                    "<tr data-verdict=\"{code}\" data-order=\"{order}\">\
+                     <th scope=\"row\" class=\"name\">{title}</th>",
+                )?;
+            }
             let cells = &table.rows[order].cells;
             if columns.candidate {
                 let candidate = match cells[1].text.as_str() {

@@ -9,7 +9,7 @@ use super::canvas::{
 use super::scene::{BELOW, Frame, Picture, SIDE, head, margin, percent, percents};
 use crate::cost::cost_of;
 use crate::glyphs::Glyphs;
-use crate::names::labels;
+use crate::names::{labels, shorten};
 use crate::units::{drawn_span, effect};
 use crate::{sentences, suite};
 
@@ -58,12 +58,15 @@ pub(super) fn pictures(analysis: &Analysis, stem: &str) -> Vec<Picture> {
         .collect()
 }
 
+/// Columns that the name of a benchmark may take.
+const NAME: usize = 1_000;
+
 fn rows(analysis: &Analysis) -> Vec<Row> {
     let mut rows = Vec::new();
     for group in suite::groups(&analysis.comparisons) {
         let labels = labels(&suite::names(group), 40, Glyphs::Unicode);
         for (index, one) in group.iter().enumerate() {
-            let title = suite::title(one, Glyphs::Unicode);
+            let title = shorten(&suite::title(one, Glyphs::Unicode), NAME, Glyphs::Unicode);
             let name = match labels.get(index + 1).filter(|_| group.len() > 1) {
                 Some(candidate) => format!("{title}: {candidate}"),
                 None => title,

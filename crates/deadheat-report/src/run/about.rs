@@ -103,7 +103,16 @@ pub(super) fn machine(analysis: &Analysis, header: &RunHeader) -> FactGroup {
     if environment.debug_build {
         facts.push("build", "with debug assertions");
     }
-    facts.push("measured by", format!("deadheat {}", header.tool_version));
+    let mut tools: Vec<String> = (analysis.sides.iter().flat_map(|side| &side.files))
+        .map(|file| file.tool.clone())
+        .filter(|tool| !tool.is_empty())
+        .collect();
+    tools.sort();
+    tools.dedup();
+    match header.tool_version.as_str() {
+        "" => facts.push_some("measured by", (!tools.is_empty()).then(|| tools.join(", "))),
+        version => facts.push("measured by", format!("deadheat {version}")),
+    }
     facts.push("analysed by", format!("deadheat {}", analysis.tool_version));
     if let Some(note) = &analysis.calibration {
         let version = &note.tool_version;

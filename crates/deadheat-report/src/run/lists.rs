@@ -8,7 +8,7 @@ use deadheat_model::{Analysis, Comparison, RunHeader, Side};
 use super::Run;
 use super::about::{command, machine, plan};
 use crate::calibration::calibrated;
-use crate::cells::{Figure, change_cells, figure_cells, metrics, rate_cells};
+use crate::cells::{Figure, cells_of_change, change_cells, figure_cells, metrics, rate_cells};
 use crate::cost::cost_of;
 use crate::document::{Block, Content, Kind, Note, Row, Severity, Table, VerdictLine};
 use crate::glyphs::Glyphs;
@@ -226,7 +226,7 @@ impl<'a> Run<'a> {
                     0 => cells.extend(["", "", self.baseline_cell(group)].map(str::to_owned)),
                     _ => {
                         let comparison = &group[index - 1];
-                        cells.extend(change_cells(cost_of(comparison).as_ref(), self.glyphs));
+                        cells.extend(cells_of_change(comparison, self.glyphs));
                         cells.push(sentences::verdict_cell(comparison, self.glyphs));
                     }
                 }
@@ -414,6 +414,7 @@ pub fn to_paired(analysis: &Analysis, width: usize, glyphs: Glyphs) -> String {
         width,
         color,
         glyphs,
+        whole_names: false,
     }
     .render(&blocks)
 }

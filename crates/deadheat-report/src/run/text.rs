@@ -27,6 +27,8 @@ pub struct TextOptions {
     /// True where pictures follow every verdict, of what there is to draw, in a
     /// build with the same feature.
     pub plot: bool,
+    /// True if names at the end of a line are shown whole.
+    pub whole_names: bool,
 }
 
 impl Default for TextOptions {
@@ -39,12 +41,15 @@ impl Default for TextOptions {
             detail: Detail::Brief,
             figures: false,
             plot: false,
+            whole_names: false,
         }
     }
 }
 
 /// Columns a name may take in a sentence or a table of a terminal.
 const NAME: usize = 60;
+/// Columns a name may take where no terminal limits it. A parameter may be a whole text.
+const LONG_NAME: usize = 400;
 
 /// Lines of notes in a brief answer. Fourteen races with five notes each were
 /// read as noise; a doubt is always shown.
@@ -53,12 +58,16 @@ const NOTE_LINES: usize = 2;
 /// The analysis as text. Of one benchmark its contenders and the verdicts, of
 /// several a line each and one for all of them; then the doubts.
 pub fn to_text(analysis: &Analysis, options: &TextOptions) -> String {
-    let terminal = Terminal::new(options.width, options.color, options.unicode);
+    let terminal = Terminal {
+        whole_names: options.whole_names,
+        ..Terminal::new(options.width, options.color, options.unicode)
+    };
+    let name = if options.whole_names { LONG_NAME } else { NAME };
     let run = Run {
         detail: options.detail,
         figures: options.figures,
         plot: options.plot,
-        ..Run::of(analysis, terminal.glyphs, NAME)
+        ..Run::of(analysis, terminal.glyphs, name)
     };
     terminal.render(&run.for_terminal(&terminal))
 }

@@ -164,6 +164,7 @@ pub fn comparison(verdict: Option<Verdict>, change: f64, half_width: f64) -> Com
         plots: None,
         alpha: 0.05,
         gate: None,
+        is_unjudged: false,
         benchmark: "old against new".to_owned(),
         parameters: vec![],
         label: None,
@@ -912,6 +913,13 @@ pub fn every_warning() -> Vec<Warning> {
         },
         Warning::InTurns,
         Warning::StandsOut { z: 9.41 },
+        Warning::StandsApart {
+            file: "old3\u{1b}[2J.json".to_owned(),
+            rows: 3,
+            of: 4,
+            distance: LogRatio(-0.7),
+            without: [0, 1, 3, 0],
+        },
         Warning::RecordedInOrder {
             first: "old\u{1b}[2J".to_owned(),
             last: "new".to_owned(),

@@ -48,6 +48,8 @@ pub fn gated() -> Analysis {
             asked: vec!["slower".to_owned()],
             config: Some("../deadheat.toml".to_owned()),
             suite: None,
+            judged_nothing: false,
+            allows_unjudged: false,
             idle: vec![
                 idle("gone/*", None, 20, Idle::NoBenchmark),
                 idle("sort", Some("slower"), 24, Idle::NothingBroken),

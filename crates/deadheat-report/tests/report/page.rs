@@ -1,4 +1,4 @@
-use deadheat_model::{Analysis, Excuse, GateHit, LogRatio, Processes, Verdict};
+use deadheat_model::{Analysis, Comparison, Excuse, GateHit, LogRatio, Processes, Verdict};
 use deadheat_report::to_page;
 use proptest::prelude::*;
 
@@ -500,4 +500,24 @@ proptest! {
             assert_harmless(&drawn(analysis));
         }
     }
+}
+
+#[test]
+fn of_thousands_of_benchmarks_those_that_changed_have_details() {
+    let mut analysis = race();
+    let one = analysis.comparisons[0].clone();
+    let named = |number: usize| Comparison {
+        benchmark: format!("benchmark {number}"),
+        verdict: Some(match number % 1_000 {
+            0 => Verdict::Slower,
+            _ => Verdict::Equivalent,
+        }),
+        ..one.clone()
+    };
+    analysis.comparisons = (0..6_000).map(named).collect();
+    let page = to_page(&analysis, &header());
+    assert_eq!(page.matches("<section class=\"benchmark\"").count(), 6);
+    assert_eq!(page.matches("<a href=\"#b").count(), 6);
+    assert!(page.contains("5994 benchmarks that did not change"));
+    assert!(page.len() < 15_000_000, "{} bytes", page.len());
 }

@@ -15,6 +15,7 @@ fn options(width: usize, unicode: bool) -> TextOptions {
         detail: Detail::Brief,
         figures: false,
         plot: true,
+        whole_names: false,
     }
 }
 
@@ -63,6 +64,7 @@ fn the_candidate_is_drawn_in_the_colour_of_its_verdict() {
 fn pictures_are_shown_only_when_asked_for() {
     let without = TextOptions {
         plot: false,
+        whole_names: false,
         ..options(80, true)
     };
     let text = to_text(&drawn(36), &without);

@@ -17,6 +17,7 @@ const FULL: TextOptions = TextOptions {
     detail: Detail::Full,
     figures: false,
     plot: false,
+    whole_names: false,
 };
 
 const BRIEF: TextOptions = TextOptions {

@@ -67,6 +67,7 @@ pub fn one(name: &str, median: f64, change: f64, verdict: Option<Verdict>) -> Co
         plots: None,
         alpha: 0.05,
         gate: None,
+        is_unjudged: false,
         benchmark: name.to_owned(),
         parameters: vec![],
         label: None,

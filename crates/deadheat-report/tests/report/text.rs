@@ -11,6 +11,7 @@ const UNICODE: TextOptions = TextOptions {
     detail: Detail::Full,
     figures: false,
     plot: false,
+    whole_names: false,
 };
 
 const BRIEF: TextOptions = TextOptions {

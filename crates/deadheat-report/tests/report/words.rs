@@ -37,6 +37,7 @@ fn renderings(analysis: &Analysis) -> Vec<String> {
                     detail: Detail::Full,
                     figures: true,
                     plot: true,
+                    whole_names: false,
                 },
             ));
         }

@@ -117,6 +117,13 @@ const MOST_BLOCKS: u32 = 200;
 /// Time that the replicates of a benchmark may take where nobody says how many there are at most.
 const BENCHMARK_TIME: Duration = Duration::from_secs(5);
 
+/// A benchmark without a budget ends after this many times the time that its replicates were planned
+/// to take, since a machine that became busy meanwhile makes all of them longer: with busy loops on
+/// every core, races planned for 5 s took up to 52 s.
+const OVERDUE: f64 = 2.0;
+/// The least such limit.
+const LEAST_LIMIT: Duration = Duration::from_secs(10);
+
 /// A block in turns has as many launches as this number of pairs side by side.
 const PAIRS_OF_A_BLOCK: u32 = 2;
 
@@ -151,6 +158,11 @@ pub(super) fn plan_for_costs(plan: &mut Plan, costs_ns: &[Option<f64>]) -> Resul
                 .for_each(|level| *level *= candidates);
             let level = &mut plan.benchmarks[index].overrides.level;
             *level = Some(LevelOverride { alpha, looks });
+        }
+        if limits[1..].iter().all(Option::is_none) {
+            let most_ns = cost_ns * f64::from(plan.looks(index).max_replicates());
+            let limit = Duration::from_nanos((OVERDUE * most_ns) as u64).max(LEAST_LIMIT);
+            plan.benchmarks[index].overrides.budget = Some(limit);
         }
     }
     let mut levels = plan.benchmarks.iter().map(|one| &one.overrides.level);
@@ -592,6 +604,22 @@ mod tests {
         assert_eq!(ends(Some(9), &[cheap, cheap, cheap]), [40, 56, 56]);
         assert_eq!(ends(Some(1), &[cheap, cheap, cheap]), [40, 40, 40]);
         assert_eq!(ends(None, &[None, Some(1e9), None]), [40, 40, 40]);
+    }
+
+    #[test]
+    fn a_benchmark_without_a_budget_ends_after_twice_its_planned_time() {
+        let limits = |budget: Option<u64>| {
+            let mut plan = plan_on_neutral_links(40);
+            plan.design.budget = budget.map(Duration::from_secs);
+            plan.benchmarks[2].overrides.budget = Some(Duration::from_secs(3));
+            plan_for_costs(&mut plan, &[Some(5e7), Some(1e9), Some(5e7)]).unwrap();
+            [0, 1, 2].map(|index| Some(plan.budget(index)?.as_secs()))
+        };
+        assert_eq!(limits(None), [None, Some(80), Some(3)]);
+        assert_eq!(limits(Some(60)), [None, None, Some(3)]);
+        let mut plan = plan_on_neutral_links(40);
+        plan_for_costs(&mut plan, &[None, Some(5e7), None]).unwrap();
+        assert_eq!(plan.budget(1), Some(LEAST_LIMIT));
     }
 
     /// Two commands that race side by side.

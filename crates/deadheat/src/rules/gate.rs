@@ -28,6 +28,8 @@ pub struct Gate {
     pub config: Option<PathBuf>,
     /// True if an ignored benchmark that is not there has gone for good.
     pub whole: bool,
+    /// True if a gate that could judge no benchmark is no failure.
+    pub allows_unjudged: bool,
     /// The day on which is judged, in UTC.
     pub today: Day,
 }
@@ -43,6 +45,7 @@ impl Default for Gate {
             judged: Selection::default(),
             config: None,
             whole: false,
+            allows_unjudged: false,
             today: Day::of_unix_seconds(unix_seconds().unwrap_or(0)),
         }
     }
@@ -65,14 +68,20 @@ impl Gate {
     pub fn judge(&self, analysis: &mut Analysis) {
         let mut seen = vec![Seen::default(); self.ignores.len()];
         let mut asked: Vec<FailOn> = Vec::new();
+        let mut judged_any = false;
         let (suite, hold) = self.suite(&analysis.comparisons);
         for (comparison, holds) in analysis.comparisons.iter_mut().zip(hold) {
             comparison.gate = None;
+            comparison.is_unjudged = false;
             if self.judged.names(&comparison.benchmark) {
-                if comparison.candidate.is_some() {
-                    asked.extend(self.rules_of(&comparison.benchmark));
-                }
+                let rules = self.rules_of(&comparison.benchmark);
                 comparison.gate = self.hit(comparison, holds, &mut seen);
+                let is_judged = comparison.verdict.is_some() || comparison.gate.is_some();
+                comparison.is_unjudged = !rules.is_empty() && !is_judged;
+                judged_any |= !rules.is_empty() && is_judged;
+                if comparison.candidate.is_some() {
+                    asked.extend(rules);
+                }
             }
         }
         let failed = analysis.failures.iter().map(|failed| &failed.benchmark);
@@ -84,10 +93,14 @@ impl Gate {
         }
         let entries = self.ignores.iter().zip(&seen);
         let all = FailOn::ALL.into_iter().filter(|rule| asked.contains(rule));
+        let unjudged = analysis.comparisons.iter().any(|one| one.is_unjudged);
+        let has_rules = !self.fail_on.is_empty() || unjudged;
         analysis.gates = Gates {
             asked: all.map(|rule| rule.name().to_owned()).collect(),
             config: self.config.as_ref().map(|path| path.display().to_string()),
             suite,
+            judged_nothing: has_rules && !judged_any,
+            allows_unjudged: self.allows_unjudged,
             idle: entries
                 .filter_map(|(ignore, seen)| self.idle(ignore, *seen))
                 .collect(),

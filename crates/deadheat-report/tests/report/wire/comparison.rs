@@ -42,6 +42,10 @@ pub struct Comparison {
     alpha: Alpha,
     /// null where only an estimate is allowed.
     verdict: Nullable<Verdict>,
+    /// True if a gate has rules for it and could not judge it, since it has no
+    /// verdict; absent otherwise.
+    #[serde(default)]
+    unjudged: Optional<bool>,
     /// The rule of `--fail-on` or `deadheat.toml` that it breaks; absent when
     /// it breaks none.
     #[serde(default)]

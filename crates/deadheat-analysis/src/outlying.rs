@@ -1,0 +1,141 @@
+//! The file of saved results that stands apart from the other files of its side.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+
+use deadheat_model::{ContenderId, LogRatio, Metric, Run, Samples};
+use deadheat_stats::summary::{mean, median, scaled_mad};
+
+/// A side of fewer files does not show which of them is the odd one.
+const FEWEST_FILES: usize = 5;
+/// In a row, a file stands apart if it lies this many scaled median absolute deviations of the other
+/// files from their median, …
+const FAR: f64 = 10.0;
+/// … and by this much: files of a quiet machine scatter by so little that a hundredth would be far.
+const LEAST: f64 = 0.05;
+/// Share of its rows in which a file must stand apart.
+const MOST_ROWS: f64 = 0.75;
+
+/// A file that stands apart.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OutlyingFile {
+    /// The place of its side.
+    pub side: usize,
+    /// Its place on its side.
+    pub file: usize,
+    /// Rows in which it stands apart.
+    pub rows: usize,
+    /// Rows of its side.
+    pub of: usize,
+    /// Its distance from the other files, in the median of the rows in which it stands apart.
+    pub distance: LogRatio,
+}
+
+/// Finds the only file that stands apart. `None` if there is none, or if there are several: then it
+/// is not one recording that went wrong.
+pub fn outlying_file<'s>(
+    run: &Run,
+    samples: &dyn Fn(usize) -> Cow<'s, Samples>,
+) -> Option<OutlyingFile> {
+    let mut rows: HashMap<usize, usize> = HashMap::new();
+    let mut apart: BTreeMap<(usize, usize), Vec<f64>> = BTreeMap::new();
+    for (index, benchmark) in run.header.plan.benchmarks.iter().enumerate() {
+        let samples = samples(index);
+        for (place, contender) in benchmark.contenders.iter().enumerate() {
+            let side = run
+                .sides
+                .iter()
+                .position(|side| side.name == contender.name);
+            let Some(side) = side.filter(|side| run.sides[*side].files.len() >= FEWEST_FILES)
+            else {
+                continue;
+            };
+            let judged = run.header.plan.judged(index);
+            let files = locations(&samples, judged, ContenderId(place as u8));
+            if files.len() < FEWEST_FILES {
+                continue;
+            }
+            *rows.entry(side).or_default() += 1;
+            for (file, distance) in far_apart(&files) {
+                apart.entry((side, file)).or_default().push(distance);
+            }
+        }
+    }
+    let is_often = |(side, _): &(usize, usize), in_rows: usize| {
+        in_rows as f64 >= MOST_ROWS * rows[side] as f64
+    };
+    let mut found = apart
+        .into_iter()
+        .filter(|(place, distances)| is_often(place, distances.len()));
+    let ((side, file), distances) = found.next()?;
+    if found.next().is_some() {
+        return None;
+    }
+    Some(OutlyingFile {
+        side,
+        file,
+        rows: distances.len(),
+        of: rows[&side],
+        distance: LogRatio(median(&distances)?),
+    })
+}
+
+/// The mean logarithm of each file of a contender, with the number of the file.
+fn locations(samples: &Samples, metric: &Metric, contender: ContenderId) -> Vec<(usize, f64)> {
+    let Some(column) = samples.column(metric) else {
+        return Vec::new();
+    };
+    let mut files: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+    for block in samples.blocks() {
+        for at in block.range() {
+            let sample = &samples.samples()[at];
+            if sample.contender == contender && column[at] > 0.0 {
+                let each = if metric.adds_up() {
+                    column[at] / sample.iterations as f64
+                } else {
+                    column[at]
+                };
+                files
+                    .entry(block.replicate as usize)
+                    .or_default()
+                    .push(each.ln());
+            }
+        }
+    }
+    let located = files.into_iter();
+    located
+        .filter_map(|(file, logs)| Some((file, mean(&logs)?)))
+        .collect()
+}
+
+/// The files that lie far from the others, and how far.
+fn far_apart(files: &[(usize, f64)]) -> Vec<(usize, f64)> {
+    let distance = |&(file, at): &(usize, f64)| {
+        let others = files.iter().filter(|(other, _)| *other != file);
+        let others: Vec<f64> = others.map(|(_, at)| *at).collect();
+        let distance = at - median(&others)?;
+        let far = FAR * scaled_mad(&others)?;
+        (distance.abs() > far.max(LEAST)).then_some((file, distance))
+    };
+    files.iter().filter_map(distance).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbered(at: [f64; 6]) -> Vec<(usize, f64)> {
+        at.into_iter().enumerate().collect()
+    }
+
+    #[test]
+    fn a_file_is_far_apart_by_the_scatter_of_the_others_and_by_five_percent_at_least() {
+        let quiet = numbered([0.0, 0.001, -0.001, 0.002, -0.7, 0.0]);
+        assert_eq!(far_apart(&quiet).len(), 1);
+        assert_eq!(far_apart(&quiet)[0].0, 4);
+        let little = numbered([0.0, 0.001, -0.001, 0.002, -0.03, 0.0]);
+        assert_eq!(far_apart(&little), []);
+        let noisy = numbered([0.0, 0.2, -0.2, 0.1, -0.7, -0.1]);
+        assert_eq!(far_apart(&noisy), []);
+    }
+}
