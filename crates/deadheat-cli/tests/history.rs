@@ -474,10 +474,10 @@ fn a_check_fails_until_the_step_is_accepted_and_again_when_that_is_taken_back() 
         0,
         &["no step"],
     );
-    let late = repository.run(&["check", "--since", "1s"]);
+    let late = repository.run(&["check", "--since", "1h"]);
     late.fails_with(2, &["nothing was checked", "--allow-unjudged"]);
     repository
-        .run(&["check", "--since", "1s", "--allow-unjudged"])
+        .run(&["check", "--since", "1h", "--allow-unjudged"])
         .succeeds();
     repository
         .run(&["accept", "HEAD~5", "checks what it reads"])
