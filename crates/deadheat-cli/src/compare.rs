@@ -17,7 +17,7 @@ use deadheat::parts::report::{
     ComparisonOptions, Glyphs, Sort, to_comparison, to_comparison_csv, to_comparison_markdown,
     to_json, to_paired,
 };
-use deadheat::parts::saved::{Side, join_without_samples};
+use deadheat::parts::saved::{Side, join_without_samples, warn_of_unread};
 use deadheat::parts::settings::Color;
 use deadheat::parts::terminal;
 
@@ -181,6 +181,7 @@ pub fn compare(mut args: CompareArgs) -> Result<Status, Failure> {
         }
         Sides::Results(sides) => sides,
     };
+    warn_of_unread(sides.iter().flat_map(|side| &side.files));
     if args.options.design.0.control() {
         return Err(Failure::Usage(
             "--control is for races: nobody can take saved results once more; name the programs, or \
