@@ -20,7 +20,7 @@ use deadheat::parts::report::{
     to_json, to_paired,
 };
 use deadheat::parts::rules::Terms;
-use deadheat::parts::saved::{Side, join_without_samples};
+use deadheat::parts::saved::{Side, join_without_samples, warn_of_unread};
 use deadheat::parts::settings::Color;
 use deadheat::parts::terminal;
 
@@ -184,6 +184,7 @@ pub fn compare(mut args: CompareArgs) -> Result<Status, Failure> {
         }
         Sides::Results(sides) => sides,
     };
+    warn_of_unread(sides.iter().flat_map(|side| &side.files));
     if args.options.design.0.control() {
         return Err(Failure::Usage(
             "--control is for races: nobody can take saved results once more; name the programs, or \

@@ -152,7 +152,7 @@ pub(crate) fn is_packed(beginning: &[u8]) -> bool {
 }
 
 #[cfg(feature = "saved")]
-/// The bytes themselves, or what was packed in them.
+/// The bytes themselves, or what was packed in them; text comes in UTF-8.
 pub(crate) fn unpacked(path: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, FormatError> {
     let mut all = Vec::new();
     let read = if bytes.starts_with(GZIP) {
@@ -161,10 +161,77 @@ pub(crate) fn unpacked(path: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, FormatErr
     } else if bytes.starts_with(ZSTD) {
         Bounded::new(Frames::of(&bytes)).and_then(|mut frames| frames.read_to_end(&mut all))
     } else {
-        return Ok(bytes);
+        all = bytes;
+        Ok(0)
     };
     read.map_err(cannot_read(path))?;
-    Ok(all)
+    if let Some(found) = packed_otherwise(&all) {
+        return Err(FormatError::unknown(path, found));
+    }
+    Ok(to_utf8(all))
+}
+
+/// What is said of a file that is packed in a way that is not read here.
+#[cfg(feature = "saved")]
+fn packed_otherwise(bytes: &[u8]) -> Option<String> {
+    const PACKINGS: [(&[u8], &str, &str); 9] = [
+        (b"\xfd7zXZ\0", "xz", "xz -d"),
+        (b"BZh", "bzip2", "bzip2 -d"),
+        (b"PK\x03\x04", "zip", "unzip"),
+        (b"PK\x05\x06", "zip", "unzip"),
+        (b"7z\xbc\xaf\x27\x1c", "7z", "7z x"),
+        (b"\x04\x22\x4d\x18", "lz4", "lz4 -d"),
+        (b"\x5d\0\0", "lzma", "xz -d"),
+        (b"\x1f\x9d", "compress", "uncompress"),
+        (b"Rar!", "rar", "unrar x"),
+    ];
+    let known = PACKINGS.iter().find(|(sign, ..)| bytes.starts_with(sign));
+    let known = known.map(|(_, name, command)| (*name, *command));
+    let archive = bytes.get(257..262) == Some(b"ustar");
+    let (name, command) = known.or(archive.then_some(("tar", "tar -xf")))?;
+    Some(format!(
+        "is packed by {name}, which is not read (gzip and zstd are); unpack it first: {command} FILE"
+    ))
+}
+
+/// A text in UTF-16 or UTF-32, as shells of Windows write it, in UTF-8; any other as it is. Without a
+/// mark it is known by the zeros around its first characters.
+#[cfg(feature = "saved")]
+fn to_utf8(text: Vec<u8>) -> Vec<u8> {
+    let wide = match text[..] {
+        [0xff, 0xfe, 0, 0, ..] => Some((4, true, 4)),
+        [0, 0, 0xfe, 0xff, ..] => Some((4, false, 4)),
+        [0xff, 0xfe, ..] => Some((2, true, 2)),
+        [0xfe, 0xff, ..] => Some((2, false, 2)),
+        [1..=0xff, 0, 0, 0, ..] => Some((4, true, 0)),
+        [0, 0, 0, 1..=0xff, ..] => Some((4, false, 0)),
+        [1..=0xff, 0, 1..=0xff, 0, ..] => Some((2, true, 0)),
+        [0, 1..=0xff, 0, 1..=0xff, ..] => Some((2, false, 0)),
+        _ => None,
+    };
+    let Some((width, little, begin)) = wide else {
+        return text;
+    };
+    let unit = |bytes: &[u8]| {
+        let digits = bytes.iter().map(|byte| u32::from(*byte));
+        let join = |value: u32, byte: u32| value << 8 | byte;
+        if little {
+            digits.rev().fold(0, join)
+        } else {
+            digits.fold(0, join)
+        }
+    };
+    let units = text[begin..].chunks_exact(width).map(unit);
+    let decoded: String = if width == 4 {
+        units
+            .map(|unit| char::from_u32(unit).unwrap_or(char::REPLACEMENT_CHARACTER))
+            .collect()
+    } else {
+        char::decode_utf16(units.map(|unit| unit as u16))
+            .map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER))
+            .collect()
+    };
+    decoded.into_bytes()
 }
 
 #[cfg(feature = "saved")]
@@ -459,6 +526,57 @@ mod tests {
         assert!(error.contains(VARIABLE), "{error}");
         let endless = all(Bounded::to(1 << 16, io::repeat(b' ')));
         assert!(endless.is_err());
+    }
+
+    #[cfg(feature = "saved")]
+    #[test]
+    fn wide_text_becomes_utf8_with_a_mark_and_without() {
+        let text = "{\"größe\": \"∑ 和 🐎\"}\n";
+        let wide = |width: usize, little: bool, mark: bool| -> Vec<u8> {
+            let all = format!("{}{text}", if mark { "\u{feff}" } else { "" });
+            let units: Vec<u32> = match width {
+                2 => all.encode_utf16().map(u32::from).collect(),
+                _ => all.chars().map(u32::from).collect(),
+            };
+            let bytes = |unit: u32| match little {
+                true => unit.to_le_bytes()[..width].to_vec(),
+                false => unit.to_be_bytes()[4 - width..].to_vec(),
+            };
+            units.into_iter().flat_map(bytes).collect()
+        };
+        for width in [2, 4] {
+            for little in [true, false] {
+                for mark in [true, false] {
+                    let read = unpacked(Path::new("a"), wide(width, little, mark)).unwrap();
+                    assert_eq!(read, text.as_bytes(), "{width} {little} {mark}");
+                }
+            }
+        }
+        for text in ["", "a", "{}", "\u{feff}{}", "größe"] {
+            assert_eq!(to_utf8(text.as_bytes().to_vec()), text.as_bytes());
+        }
+    }
+
+    #[cfg(feature = "saved")]
+    #[test]
+    fn other_packings_are_named() {
+        let mut archive = vec![0; 512];
+        archive[257..262].copy_from_slice(b"ustar");
+        for (bytes, name) in [
+            (&b"\xfd7zXZ\0 "[..], "xz"),
+            (b"BZh91AY", "bzip2"),
+            (b"PK\x03\x04 ", "zip"),
+            (b"7z\xbc\xaf\x27\x1c", "7z"),
+            (b"\x04\x22\x4d\x18", "lz4"),
+            (&archive, "tar"),
+        ] {
+            let error = unpacked(Path::new("a.json"), bytes.to_vec()).unwrap_err();
+            let told = error.to_string();
+            assert!(
+                told.starts_with(&format!("a.json is packed by {name}, ")),
+                "{told}"
+            );
+        }
     }
 
     #[test]

@@ -72,9 +72,15 @@ pub enum Place {
     Whole,
     /// A line, counted from 1.
     Line(u64),
+    /// A character of a line, both counted from 1.
+    Character(u64, u64),
     /// A field of its JSON, or another place in words.
     Field(String),
 }
+
+/// The problem of a file in which something follows the end of its JSON.
+#[cfg(feature = "saved")]
+pub(crate) const MORE_BEHIND: &str = "there is more behind the end of the JSON";
 
 impl From<u64> for Place {
     fn from(line: u64) -> Self {
@@ -128,6 +134,7 @@ impl fmt::Display for FormatError {
             Content { place, problem } => match place {
                 Place::Whole => write!(f, "{file}: {problem}"),
                 Place::Line(line) => write!(f, "{file}:{line}: {problem}"),
+                Place::Character(line, column) => write!(f, "{file}:{line}:{column}: {problem}"),
                 Place::Field(field) => write!(f, "{file}: {field}: {problem}"),
             },
             Rules {
@@ -176,6 +183,22 @@ impl FileProblem {
         }
     }
 
+    /// The problem with its place, without the file: for one benchmark among others.
+    #[cfg(feature = "saved")]
+    pub(crate) fn into_text(self) -> String {
+        match self {
+            Self::Json { path, problem, .. }
+            | Self::Content {
+                place: Place::Field(path),
+                problem,
+            } if !path.is_empty() => {
+                format!("{path}: {problem}")
+            }
+            Self::Json { problem, .. } | Self::Content { problem, .. } => problem,
+            other => other.of("the file").to_string(),
+        }
+    }
+
     /// The error that there is this problem with a file.
     pub fn of(self, file: impl Into<PathBuf>) -> FormatError {
         FormatError {
@@ -202,13 +225,19 @@ impl FormatError {
         FileProblem::Unknown(found.into()).of(file)
     }
 
+    /// Returns true where more follows the end of the JSON.
+    #[cfg(feature = "saved")]
+    pub(crate) fn is_of_the_end(&self) -> bool {
+        matches!(&self.problem, FileProblem::Json { problem, .. } if problem == MORE_BEHIND)
+    }
+
     /// The line to blame, counted from 1, when it is one line.
     pub fn line(&self) -> Option<u64> {
         match &self.problem {
             FileProblem::Json { line, .. }
             | FileProblem::Rules { line, .. }
             | FileProblem::Content {
-                place: Place::Line(line),
+                place: Place::Line(line) | Place::Character(line, _),
                 ..
             } => Some(*line),
             _ => None,

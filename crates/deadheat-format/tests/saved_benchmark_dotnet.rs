@@ -1,9 +1,13 @@
 //! Files in the shape of BenchmarkDotNet's JSON, whole ones and broken ones.
 
+#[path = "common/problem.rs"]
+mod problem;
+
 use std::path::Path;
 
 use deadheat_format::{read_results, read_results_from};
 use deadheat_model::{Metric, ResultState, Results};
+use problem::problem;
 
 fn folder() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/saved/benchmark_dotnet")
@@ -18,7 +22,7 @@ fn read(text: &str) -> Result<Results, String> {
 }
 
 fn error(text: &str) -> String {
-    read(text).unwrap_err()
+    problem(read_results_from(Path::new("a.json"), text.as_bytes()))
 }
 
 fn names(results: &Results) -> Vec<&str> {
@@ -176,10 +180,9 @@ fn a_broken_file_is_an_error_that_names_line_and_place() {
         assert!(read(&whole[..length]).is_err(), "cut at {length}");
     }
     for (broken, told) in [
-        (r#"{"Title":1}"#, "at Title"),
-        (r#"{"Title":"a"}"#, "missing field `Benchmarks`"),
+        (r#"{"Title":"a"}"#, "the field 'Benchmarks' is missing"),
         (r#"{"Benchmarks":{}}"#, "at Benchmarks"),
-        (r#"{"Benchmarks":[{}]}"#, "missing field `Method`"),
+        (r#"{"Benchmarks":[{}]}"#, "the field 'Method' is missing"),
         (
             r#"{"Benchmarks":[{"Method":"a","Measurements":[{"IterationMode":3}]}]}"#,
             "at Benchmarks[0].Measurements[0].IterationMode",
@@ -189,6 +192,66 @@ fn a_broken_file_is_an_error_that_names_line_and_place() {
         let text = error(broken);
         assert!(text.starts_with("a.json:1:"), "{text}");
         assert!(text.contains(told), "{text}");
+    }
+}
+
+#[test]
+fn one_bad_case_does_not_cost_the_others() {
+    let case = |method: &str, fields: &str| format!(r#"{{"Method":"{method}",{fields}}}"#);
+    let good = case("good", r#""Statistics":{"Mean":1,"OriginalValues":[1,2]}"#);
+    for (fields, why) in [
+        (
+            r#""Measurements":[{"IterationMode":"Workload","IterationStage":"Result","Operations":0,"Nanoseconds":1}]"#,
+            "Benchmarks[1].Measurements[0].Operations: a measurement needs at least one operation",
+        ),
+        (
+            r#""Statistics":{"OriginalValues":[-1]}"#,
+            "Benchmarks[1].Statistics.OriginalValues[0]: -1 is negative",
+        ),
+        (
+            r#""Statistics":{"OriginalValues":["1"]}"#,
+            "Benchmarks[1].Statistics.OriginalValues[0]: a number is expected, not the text \"1\"",
+        ),
+        (
+            r#""Measurements":7"#,
+            "Benchmarks[1].Measurements: a list is expected, not 7",
+        ),
+    ] {
+        let bad = case("bad", fields);
+        let results = read(&format!(r#"{{"Benchmarks":[{good},{bad}]}}"#)).unwrap();
+        let [good, bad] = &results.benchmarks[..] else {
+            panic!("{results:#?}");
+        };
+        assert_eq!(
+            (&good.state, good.values.len()),
+            (&ResultState::Measured, 2)
+        );
+        assert_eq!(
+            (&*bad.name, &bad.state),
+            ("bad", &ResultState::Failed(why.to_owned()))
+        );
+    }
+}
+
+#[test]
+fn fields_that_nothing_depends_on_may_hold_anything() {
+    for (host, cpu) in [
+        (
+            r#"{"ProcessorName":{"IsValueCreated":true,"Value":"CPU"}}"#,
+            None,
+        ),
+        (
+            r#"{"ProcessorName":7,"LogicalCoreCount":"four"}"#,
+            Some("7"),
+        ),
+        ("null", None),
+        ("[]", None),
+    ] {
+        let case = r#"{"Method":"a","Memory":3,"DisplayInfo":{},"Parameters":null,"Statistics":{"Mean":1}}"#;
+        let text = format!(r#"{{"Title":7,"HostEnvironmentInfo":{host},"Benchmarks":[{case}]}}"#);
+        let results = read(&text).unwrap();
+        assert_eq!(results.facts.cpu.as_deref(), cpu, "{host}");
+        assert_eq!(results.benchmarks[0].values, [1.0], "{host}");
     }
 }
 

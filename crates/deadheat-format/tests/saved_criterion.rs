@@ -334,7 +334,7 @@ fn samples_that_cannot_be_are_named_by_their_place() {
         ),
         (
             r#"{"iters":[1],"times":["4"]}"#,
-            "expected a number, at times[0]",
+            "a number is expected, not the text \"4\", at times[0]",
         ),
         (
             r#"{"iters":[0],"times":[4]}"#,
@@ -352,9 +352,9 @@ fn samples_that_cannot_be_are_named_by_their_place() {
         (r#"{"iters":[],"times":[]}"#, "times: there are no samples"),
         (r#"[[1],[-4]]"#, "[1][0]: -4 is negative"),
         (r#"[[1]]"#, "sample.json:1:5"),
-        (r#"{"iters":[1]}"#, "missing field `times`"),
+        (r#"{"iters":[1]}"#, "the field 'times' is missing"),
         (r#"{"iters":[1],"times":[4"#, "sample.json:1:"),
-        ("", "EOF"),
+        ("", "the file ends in the middle of its JSON"),
         ("\u{1}", "sample.json:1:1"),
     ] {
         let error = refused(sample);
@@ -376,7 +376,10 @@ fn a_broken_benchmark_or_estimate_names_its_file() {
             r#"{"median":{"point_estimate":NaN}}"#,
             "median.point_estimate: there is no number",
         ),
-        (r#"{"mean":{"point_estimate":1}}"#, "missing field `median`"),
+        (
+            r#"{"mean":{"point_estimate":1}}"#,
+            "the field 'median' is missing",
+        ),
         (r#"{"median":3}"#, "at median"),
     ] {
         let error = set(ID, None, Some(estimates)).unwrap_err().to_string();
@@ -388,13 +391,71 @@ fn a_broken_benchmark_or_estimate_names_its_file() {
 }
 
 #[test]
-fn a_broken_file_in_a_folder_is_named_by_its_path() {
+fn a_broken_file_costs_its_benchmark_and_no_other() {
     let folder = tempfile::tempdir().unwrap();
-    write_set(&folder.path().join("a/new"), "a");
-    fs::write(folder.path().join("a/new/sample.json"), "{").unwrap();
-    let error = read_criterion(folder.path(), None).unwrap_err();
-    assert_eq!(error.file, folder.path().join("a/new/sample.json"));
-    fs::write(folder.path().join("a/new/benchmark.json"), [0xff, 0xfe]).unwrap();
-    let error = read_criterion(folder.path(), None).unwrap_err();
-    assert_eq!(error.file, folder.path().join("a/new/benchmark.json"));
+    for below in ["a/new", "b/new"] {
+        write_set(&folder.path().join(below), &below[..1]);
+    }
+    let broken = folder.path().join("a/new/sample.json");
+    for text in [
+        "{",
+        "",
+        r#"{"iters":[1],"times":[-1]}"#,
+        r#"{"iters":[1],"times":["1"]}"#,
+    ] {
+        fs::write(&broken, text).unwrap();
+        let results = read_criterion(folder.path(), None).unwrap();
+        assert_eq!(names(&results), ["a", "b"]);
+        let told = match &find(&results, "a").state {
+            ResultState::Failed(told) => told,
+            other => panic!("{text}: {other:?}"),
+        };
+        assert!(told.starts_with(&broken.display().to_string()), "{told}");
+        assert_eq!(find(&results, "b").state, ResultState::Measured);
+    }
+    // Without its name the benchmark is called after its folder.
+    let broken = folder.path().join("a/new/benchmark.json");
+    fs::write(&broken, [0xff, 0xfe]).unwrap();
+    let results = read_criterion(folder.path(), None).unwrap();
+    assert_eq!(names(&results), ["a", "b"]);
+    assert!(
+        matches!(&find(&results, "a").state, ResultState::Failed(told) if told.contains("benchmark.json"))
+    );
+}
+
+#[test]
+fn samples_without_a_name_are_passed_over_and_named() {
+    let folder = tempfile::tempdir().unwrap();
+    for below in ["a/new", "old/new", "old/base"] {
+        write_set(&folder.path().join(below), "a");
+    }
+    for below in ["old/new", "old/base"] {
+        fs::remove_file(folder.path().join(below).join("benchmark.json")).unwrap();
+    }
+    let results = read_criterion(folder.path(), None).unwrap();
+    assert_eq!(names(&results), ["a"]);
+    assert_eq!(
+        results.unread,
+        [
+            "old/base was passed over: it has samples, but no benchmark.json",
+            "old/new was passed over: it has samples, but no benchmark.json",
+        ]
+    );
+    let error = read_criterion(folder.path().join("old"), None).unwrap_err();
+    assert!(
+        error.to_string().contains("have no benchmark.json"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_folder_without_a_newest_set_names_those_that_are_there() {
+    let folder = tempfile::tempdir().unwrap();
+    write_set(&folder.path().join("a/v1"), "a");
+    let error = read_criterion(folder.path(), None).unwrap_err().to_string();
+    assert!(
+        error.contains("baseline 'new'") && error.ends_with("there are v1"),
+        "{error}"
+    );
+    assert!(!error.contains("cargo clean"), "{error}");
 }

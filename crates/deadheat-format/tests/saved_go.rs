@@ -161,23 +161,232 @@ fn a_metric_that_is_no_number_is_left_out() {
     assert!(none.benchmarks[0].processes.is_empty());
 }
 
-#[test]
-fn a_broken_number_is_an_error_with_its_line() {
-    for (text, told) in [
+/// The states of the benchmarks of a text, and what could not be read of it.
+fn states(text: &str) -> (Vec<(String, String)>, Vec<String>) {
+    let results = read(text);
+    let state = |one: &deadheat_model::ResultBenchmark| {
+        let state = match &one.state {
+            ResultState::Failed(why) => format!("failed: {why}"),
+            ResultState::Skipped(why) => format!("skipped: {why}"),
+            _ => format!("{:?}", one.values),
+        };
+        (one.name.clone(), state)
+    };
+    (
+        results.benchmarks.iter().map(state).collect(),
+        results.unread,
+    )
+}
+
+#[track_caller]
+fn holds(text: &str, expected: &[(&str, &str)], unread: &[&str]) {
+    let (states, left) = states(text);
+    let states: Vec<_> = states
+        .iter()
+        .map(|(name, state)| (&**name, &**state))
+        .collect();
+    assert_eq!(
+        (&states[..], &left[..]),
         (
-            "goos: linux\nBenchmarkA 1 5 ns/op\nBenchmarkA 1 5,1 ns/op\n",
-            "a.txt:3: '5,1' is no number",
+            expected,
+            &unread
+                .iter()
+                .map(|part| (*part).to_owned())
+                .collect::<Vec<_>>()[..]
         ),
-        ("BenchmarkA 1 -5 ns/op", "a.txt:1: -5 ns/op is no time"),
-        ("BenchmarkA 1 5", "a.txt:1: the number 5 has no unit"),
-        ("BenchmarkA 1", "a.txt:1: BenchmarkA has no measurement"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_broken_number_costs_its_line_and_nothing_else() {
+    let good = "goos: linux\nBenchmarkB-8 100 60 ns/op\n";
+    for (line, why) in [
+        ("BenchmarkA-8 1 5,1 ns/op", "'5,1' is not a number"),
         (
-            "BenchmarkA 1.5 5 ns/op",
-            "a.txt:1: '1.5' is no number of iterations",
+            "BenchmarkA-8 1.5 5 ns/op",
+            "'1.5' is not a number of iterations",
+        ),
+        ("BenchmarkA-8 1 -5 ns/op", "-5 ns/op is not a time"),
+        ("BenchmarkA-8 1 +Inf ns/op", "inf ns/op is not a time"),
+        ("BenchmarkA-8 10 NaN ns/op", "NaN ns/op is not a time"),
+        ("BenchmarkA-8 1 5", "the number 5 has no unit"),
+        ("BenchmarkA-8 1", "BenchmarkA-8 has no measurement"),
+        (
+            "BenchmarkA-8   \t",
+            "BenchmarkA-8 began and left no numbers",
+        ),
+        ("BenchmarkA-8   \tpanic: not now", "panic: not now"),
+    ] {
+        let failed = format!("failed: {why}");
+        holds(
+            &format!("{good}{line}\n"),
+            &[("B-8", "[60.0]"), ("A-8", &failed)],
+            &[],
+        );
+        // Other numbers of the same benchmark stand.
+        let again = format!("{good}BenchmarkA-8 1 7 ns/op\n{line}\nPASS\n");
+        let unread = format!("line 4: {why}");
+        holds(&again, &[("B-8", "[60.0]"), ("A-8", "[7.0]")], &[&unread]);
+    }
+    assert_eq!(
+        error("goos: linux\nBenchmarkA 1 5"),
+        "a.txt:2: the number 5 has no unit"
+    );
+}
+
+#[test]
+fn what_a_program_prints_into_its_results_does_no_harm() {
+    let b = "BenchmarkB-8   \t     100\t        60 ns/op\n";
+    for (text, a) in [
+        (
+            "BenchmarkA-8   \t3 workers started\n     100\t        50 ns/op\n",
+            "[50.0]",
+        ),
+        (
+            "BenchmarkA-8   \tlistening on :0\n     100\t        50 ns/op\n",
+            "[50.0]",
+        ),
+        (
+            "BenchmarkA-8   \tready\nkey: value\nmore\ndone 100\t 50 ns/op\n",
+            "[50.0]",
+        ),
+        (
+            "BenchmarkA-8   \tready     100\t        50 ns/op\n",
+            "[50.0]",
+        ),
+        (
+            "BenchmarkA-8   \t\n     100\t        50 ns/op\t  3 x\n",
+            "[50.0, 3.0]",
         ),
     ] {
-        assert_eq!(error(text), told);
+        holds(
+            &format!("goos: linux\n{text}{b}PASS\n"),
+            &[("A-8", a), ("B-8", "[60.0]")],
+            &[],
+        );
     }
+    holds(
+        "BenchmarkB-8 100 60 ns/op\tpanic: not now\nBenchmarkB-8 2\n",
+        &[("B-8", "[60.0]")],
+        &[
+            "line 1: behind the numbers of BenchmarkB-8: 'panic:' is not a number",
+            "line 2: BenchmarkB-8 has no measurement",
+        ],
+    );
+    holds(
+        "BenchmarkTime 3 seconds passed\nBenchmarkB-8 100 60 ns/op\n",
+        &[("B-8", "[60.0]")],
+        &["line 1: 'seconds' is not a number"],
+    );
+}
+
+#[test]
+fn a_benchmark_that_fails_or_skips_itself_after_its_first_round_says_why() {
+    let around = |text: &str| {
+        format!(
+            "goos: linux\nBenchmarkA-8 \t 200\t 93 ns/op\n{text}BenchmarkC-8 \t 200\t 95 ns/op\nFAIL\n"
+        )
+    };
+    for (text, late) in [
+        (
+            "BenchmarkLate-8    \t--- FAIL: BenchmarkLate-8\n    a_test.go:4: no file\n",
+            "failed: a_test.go:4: no file",
+        ),
+        (
+            "BenchmarkLate-8    \t--- SKIP: BenchmarkLate-8\n    a_test.go:4: no gpu\n",
+            "skipped: a_test.go:4: no gpu",
+        ),
+        (
+            "BenchmarkLate-8 \t       0\t   NaN ns/op\n--- BENCH: BenchmarkLate-8\n    a_test.go:7: no gpu\n",
+            "skipped: a_test.go:7: no gpu",
+        ),
+        (
+            "BenchmarkLate-8 \t       0\t   NaN ns/op\t 0 B/op\n",
+            "skipped: ",
+        ),
+        (
+            "BenchmarkLate-8    \tlogged\n--- FAIL: BenchmarkLate\n    a_test.go:4: no file\n",
+            "failed: a_test.go:4: no file",
+        ),
+    ] {
+        holds(
+            &around(text),
+            &[("A-8", "[93.0]"), ("Late-8", late), ("C-8", "[95.0]")],
+            &[],
+        );
+    }
+}
+
+#[test]
+fn a_benchmark_that_began_and_never_ended_has_failed() {
+    let a = "BenchmarkA-8   \t     100\t        50 ns/op\n";
+    for (text, why) in [
+        (
+            "BenchmarkB-8   \t",
+            "BenchmarkB-8 began and left no numbers",
+        ),
+        (
+            "BenchmarkB-8   \tlistening\nmore\n",
+            "BenchmarkB-8 began and left no numbers",
+        ),
+        (
+            "BenchmarkB-8   \t\npanic: out of range\n\ngoroutine 1 [running]:\nexit status 2\nFAIL\tx\t0.1s\n",
+            "panic: out of range",
+        ),
+        // With -v the name stands alone first.
+        (
+            "BenchmarkB\npanic: out of range\nFAIL\tx\t0.1s\n",
+            "panic: out of range",
+        ),
+        ("BenchmarkB\n", "BenchmarkB began and left no numbers"),
+    ] {
+        let failed = format!("failed: {why}");
+        holds(
+            &format!("{a}{text}"),
+            &[("A-8", "[50.0]"), ("B-8", &failed)],
+            &[],
+        );
+    }
+    // A benchmark whose parts were not chosen ends without numbers, too.
+    holds(&format!("{a}BenchmarkB\nPASS\n"), &[("A-8", "[50.0]")], &[]);
+    let unbuilt =
+        format!("FAIL\texample.org/b [build failed]\n{a}ok  \tx\t0.1s [no tests to run]\n");
+    holds(
+        &unbuilt,
+        &[("A-8", "[50.0]")],
+        &["line 1: the package example.org/b was not built"],
+    );
+}
+
+#[test]
+fn what_go_test_json_wraps_is_read_package_by_package() {
+    let event = |package: &str, output: &str| {
+        serde_json::json!({"Time": "2026-03-01T08:00:00Z", "Action": "output", "Package": package, "Output": output})
+            .to_string()
+    };
+    let lines = [
+        "# example.org/c".to_owned(),
+        event("example.org/a", "pkg: example.org/a\n"),
+        event("example.org/a", "BenchmarkA-8   \t"),
+        event("example.org/b", "pkg: example.org/b\n"),
+        event(
+            "example.org/b",
+            "BenchmarkB-8   \t     100\t       70 ns/op\n",
+        ),
+        event("example.org/a", "     100\t       120 ns/op\n"),
+        event("example.org/a", "PASS\n"),
+        r#"{"Action": "pass", "Package": "example.org/a"}"#.to_owned(),
+    ];
+    for begin in [0, 1] {
+        holds(
+            &lines[begin..].join("\n"),
+            &[("A-8", "[120.0]"), ("B-8", "[70.0]")],
+            &[],
+        );
+    }
+    let logged = "{\"level\":\"info\"}\n[INFO] ready\ngoos: linux\nBenchmarkA-8 100 50 ns/op\n";
+    holds(logged, &[("A-8", "[50.0]")], &[]);
 }
 
 #[test]
@@ -197,7 +406,11 @@ fn a_text_without_results_is_an_error() {
     assert_eq!(
         error("goos: linux\nBenchmarkA\nPASS"),
         "a.txt: lines 1 to 3: none of them is the result of a benchmark, \
-         such as 'BenchmarkSort-8 1000 2045 ns/op'"
+         such as 'BenchmarkSort-8 1000 2045 ns/op'; go test runs benchmarks with -bench=."
+    );
+    assert_eq!(
+        error("# example.org/a\n./a.go:3:1: syntax error\nFAIL\texample.org/a [build failed]\n"),
+        "a.txt:3: the package example.org/a was not built"
     );
 }
 

@@ -1,9 +1,13 @@
 //! Files of hyperfine, as it wrote them, and broken.
 
+#[path = "common/problem.rs"]
+mod problem;
+
 use std::path::{Path, PathBuf};
 
 use deadheat_format::{FileProblem, read_results, read_results_from};
 use deadheat_model::{Metric, ResultBenchmark, ResultState, Results};
+use problem::problem;
 
 fn golden(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -180,12 +184,7 @@ fn whatever_is_wrong_is_named_with_its_place() {
     let place = "results[0].times[0], of command 'true': ";
     let launch = "results[0].measurements[0].time_wall_clock";
     for (whole, from, to, told) in [
-        (
-            &one,
-            time,
-            "\"1 ms\"\n",
-            "at results[0].times[0]".to_owned(),
-        ),
+        (&one, time, "\"1 ms\"\n", "results[0].times[0]".to_owned()),
         (&one, time, "NaN\n", format!("{place}there is no number")),
         (
             &one,
@@ -197,7 +196,7 @@ fn whatever_is_wrong_is_named_with_its_place() {
             &one,
             "\"command\": \"true\"",
             "\"command\": 1",
-            "at results[0].command".to_owned(),
+            "results[0].command".to_owned(),
         ),
         (
             &one,
@@ -209,14 +208,9 @@ fn whatever_is_wrong_is_named_with_its_place() {
             &one,
             "\"command\"",
             "\"cmd\"",
-            "missing field `command`, at results[0]".to_owned(),
+            "the field 'command' is missing".to_owned(),
         ),
-        (
-            &two,
-            newest,
-            "\"value\": \"1\"",
-            format!("at {launch}.value"),
-        ),
+        (&two, newest, "\"value\": \"1\"", format!("{launch}.value")),
         (
             &two,
             newest,
@@ -239,7 +233,7 @@ fn whatever_is_wrong_is_named_with_its_place() {
             &two,
             "\"time_wall_clock\"",
             "\"time\"",
-            "missing field `time_wall_clock`, at results[0].measurements[0]".to_owned(),
+            "the field 'time_wall_clock' is missing".to_owned(),
         ),
         (
             &two,
@@ -264,8 +258,8 @@ fn whatever_is_wrong_is_named_with_its_place() {
             }
         };
         assert!(&broken != whole, "{from}");
-        let error = read_results_from(Path::new("a.json"), broken.as_bytes()).unwrap_err();
-        let error = error.to_string();
+        let read = read_results_from(Path::new("a.json"), broken.as_bytes());
+        let error = problem(read);
         assert!(
             error.starts_with("a.json:") && error.contains(&told),
             "{from} → {to}: {error}"

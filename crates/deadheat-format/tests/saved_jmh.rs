@@ -1,9 +1,13 @@
 //! Files of JMH, genuine ones and broken ones.
 
+#[path = "common/problem.rs"]
+mod problem;
+
 use std::path::Path;
 
 use deadheat_format::{SavedFormat, read_results, read_results_from, saved_format};
 use deadheat_model::{Better, Metric, ResultBenchmark, ResultState, Results, Unit};
+use problem::problem;
 
 fn golden(name: &str) -> Results {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/saved/jmh");
@@ -15,7 +19,7 @@ fn read(text: &str) -> Result<Results, String> {
 }
 
 fn error(text: &str) -> String {
-    read(text).unwrap_err()
+    problem(read_results_from(Path::new("a.json"), text.as_bytes()))
 }
 
 fn names(results: &Results) -> Vec<&str> {
@@ -253,20 +257,70 @@ fn a_broken_file_is_an_error_that_names_line_column_and_place() {
         assert!(read(&whole[..length]).is_err(), "cut at {length}");
     }
     for (broken, told) in [
-        ("[{\"jmhVersion\":1}]", "at [0].jmhVersion"),
+        (
+            "[{\"jmhVersion\":1}]",
+            "the field 'benchmark' is missing, at [0]",
+        ),
         (
             "[{\"jmhVersion\":\"1\",\"benchmark\":\"a\"}]",
-            "missing field `mode`, at [0]",
+            "the field 'mode' is missing, at [0]",
         ),
         ("[{\"primaryMetric\":[]}]", "at [0].primaryMetric"),
-        ("[{\"primaryMetric\":{}}]", "missing field `scoreUnit`"),
+        (
+            "[{\"primaryMetric\":{}}]",
+            "the field 'scoreUnit' is missing",
+        ),
         ("[{\"jmhVersion\":\"a\u{1}b\"}]", "control character"),
-        ("[{\"jmhVersion\":\"1\"},2]", "missing field"),
+        ("[{\"jmhVersion\":\"1\"},2]", "is missing"),
     ] {
         let text = error(broken);
         assert!(text.starts_with("a.json:1:"), "{text}");
         assert!(text.contains(told), "{text}");
     }
+}
+
+#[test]
+fn one_bad_entry_does_not_cost_the_others() {
+    let good = r#"{"benchmark":"a.B.good","mode":"avgt","primaryMetric":{"scoreUnit":"s/op","rawData":[[1]]}}"#;
+    for (bad, why) in [
+        (
+            good.replace("good", "bad").replace("[1]", "[-1]"),
+            "[1].primaryMetric.rawData[0][0]: -1000000000 is negative",
+        ),
+        (
+            good.replace("good", "bad").replace("[1]", "[\"1\"]"),
+            "[1].primaryMetric.rawData[0][0]: a number is expected, not the text \"1\"",
+        ),
+        (
+            good.replace("good", "bad").replace("s/op", "mile"),
+            "[1].primaryMetric.scoreUnit: the unit 'mile' is unknown",
+        ),
+        (
+            r#"{"benchmark":"a.B.bad"}"#.to_owned(),
+            "[1]: the field 'mode' is missing",
+        ),
+    ] {
+        let results = read(&format!("[{good},{bad}]")).unwrap();
+        let [good, bad] = &results.benchmarks[..] else {
+            panic!("{results:#?}");
+        };
+        assert_eq!((&good.state, good.values[0]), (&ResultState::Measured, 1e9));
+        assert!(bad.name.ends_with("B.bad"), "{bad:?}");
+        assert!(
+            matches!(&bad.state, ResultState::Failed(told) if told.starts_with(why)),
+            "{bad:?}"
+        );
+    }
+}
+
+#[test]
+fn fields_that_nothing_depends_on_may_hold_anything() {
+    let text = r#"[{"jmhVersion":1,"vmName":null,"vmVersion":{},"benchmark":"a.B.c","mode":"avgt",
+        "threads":"4","params":{"n":5,"s":"x","o":{}},"secondaryMetrics":null,
+        "primaryMetric":{"scoreUnit":"s/op","rawData":[[1]]}}]"#;
+    let results = read(text).unwrap();
+    assert_eq!(names(&results), ["B.c (n=5, s=x)"]);
+    assert_eq!(results.benchmarks[0].values, [1e9]);
 }
 
 #[test]

@@ -1,9 +1,13 @@
 //! Files of pytest-benchmark, as it wrote them, and broken.
 
+#[path = "common/problem.rs"]
+mod problem;
+
 use std::path::{Path, PathBuf};
 
 use deadheat_format::{FileProblem, read_results, read_results_from};
 use deadheat_model::{Metric, ResultState, Results};
+use problem::problem;
 
 /// The tests of `shop`; those that fail and those that are skipped are not written.
 const NAMES: [&str; 7] = [
@@ -133,22 +137,19 @@ fn whatever_is_wrong_is_named_with_its_place() {
     let with = |time: &str| format!("{} {time}{}", &whole[..begin], &whole[end..]);
     let place = "benchmarks[0].stats.data[0], of benchmark 'test_numbers.py::test_small': ";
     for (broken, told) in [
-        (with("\"1\""), "at benchmarks[0].stats.data[0]".to_owned()),
+        (with("\"1\""), "benchmarks[0].stats.data[0]".to_owned()),
         (with("NaN"), format!("{place}there is no number")),
         (with("Infinity"), format!("{place}there is no number")),
         (with("-1"), format!("{place}-1000000000 is negative")),
         (with("1e305"), format!("{place}the number is too large")),
-        (
-            with("{}"),
-            "invalid type: map, expected a number".to_owned(),
-        ),
+        (with("{}"), "a number is expected, not an object".to_owned()),
         (
             whole.replacen("\"stats\"", "\"state\"", 1),
-            "missing field `stats`, at benchmarks[0]".to_owned(),
+            "benchmarks[0].stats, of benchmark 'test_numbers.py::test_small': ".to_owned(),
         ),
         (
             whole.replacen("\"benchmarks\"", "\"benches\"", 1),
-            "missing field `benchmarks`".to_owned(),
+            "the field 'benchmarks' is missing".to_owned(),
         ),
         (
             whole.replacen("\"name\": \"test_small\"", "\"name\": \"\u{2}\"", 1),
@@ -156,12 +157,12 @@ fn whatever_is_wrong_is_named_with_its_place() {
         ),
         (
             whole.replacen("\"name\": \"test_small\"", "\"name\": null", 1),
-            "expected a string, at benchmarks[0].name".to_owned(),
+            "benchmarks[0].name: a text is expected".to_owned(),
         ),
     ] {
         assert!(broken != whole);
-        let error = read_results_from(Path::new("a.json"), broken.as_bytes()).unwrap_err();
-        let error = error.to_string();
+        let read = read_results_from(Path::new("a.json"), broken.as_bytes());
+        let error = problem(read);
         assert!(
             error.starts_with("a.json:") && error.contains(&told),
             "{error}"

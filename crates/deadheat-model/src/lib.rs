@@ -121,7 +121,9 @@ pub use profile::{
 };
 pub use quantities::{Day, byte_size, duration, fnv1a, fraction};
 pub use race_settings::{Design, FileScope, Front, Looks, RaceSettings, Setting, ValueKind};
-pub use results::{ResultBenchmark, ResultFacts, ResultSide, ResultSource, ResultState, Results};
+pub use results::{
+    ExitCodes, ResultBenchmark, ResultFacts, ResultSide, ResultSource, ResultState, Results,
+};
 pub use rules::{
     Excuse, GateHit, Gates, Glob, Idle, IdleIgnore, Ignore, RulesFile, RulesOfSome, SuiteLevel,
     Unproven,

@@ -1,6 +1,7 @@
 //! The contents of a file of saved results, whichever tool wrote it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
 
 use crate::metric::Metric;
 
@@ -15,6 +16,9 @@ pub struct Results {
     pub facts: ResultFacts,
     /// The benchmarks in the order of the file, no two of one name.
     pub benchmarks: Vec<ResultBenchmark>,
+    /// Parts of the file that could not be read and belong to no benchmark above, each with its
+    /// place and the reason.
+    pub unread: Vec<String>,
     /// Number of times each name was asked for.
     names: HashMap<String, u32>,
 }
@@ -102,6 +106,8 @@ pub struct ResultBenchmark {
     pub parameters: Vec<(String, String)>,
     /// Its state.
     pub state: ResultState,
+    /// How its launches ended, where the file says so.
+    pub exits: ExitCodes,
     /// The metrics measured; the first is judged unless the user says otherwise.
     pub metrics: Vec<Metric>,
     /// For each row the process it came from, numbered from 0: rows of one process are not
@@ -110,6 +116,40 @@ pub struct ResultBenchmark {
     /// Rows × metrics, row by row. Values are per iteration, in the unit of their metric, finite
     /// and not negative.
     pub values: Vec<f64>,
+}
+
+/// The exit codes of the launches of a benchmark, each once; `None` is a launch that a signal killed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExitCodes(pub BTreeSet<Option<i64>>);
+
+impl ExitCodes {
+    /// Returns true if some launch did not exit with code 0.
+    pub fn any_failed(&self) -> bool {
+        self.0.iter().any(|code| *code != Some(0))
+    }
+
+    /// Returns true if no launch came to its end: a signal killed it, or a shell could not start
+    /// the program, which it reports as 126 or 127.
+    pub fn none_ran(&self) -> bool {
+        let lost = |code: &Option<i64>| matches!(code, None | Some(126 | 127));
+        !self.0.is_empty() && self.0.iter().all(lost)
+    }
+}
+
+impl fmt::Display for ExitCodes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let codes: Vec<String> = self.0.iter().flatten().map(i64::to_string).collect();
+        let word = match codes.len() {
+            0 => return f.write_str("killed by a signal"),
+            1 => "exit code",
+            _ => "exit codes",
+        };
+        write!(f, "{word} {}", codes.join(", "))?;
+        match self.0.contains(&None) {
+            true => f.write_str(" or killed by a signal"),
+            false => Ok(()),
+        }
+    }
 }
 
 /// The state of a benchmark.
@@ -132,6 +172,42 @@ pub enum ResultState {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn exit_codes_read_as_words() {
+        let codes = |codes: &[Option<i64>]| ExitCodes(codes.iter().copied().collect());
+        for (exits, words, failed, none_ran) in [
+            (codes(&[Some(0)]), "exit code 0", false, false),
+            (codes(&[Some(3), Some(3)]), "exit code 3", true, false),
+            (
+                codes(&[Some(0), Some(127)]),
+                "exit codes 0, 127",
+                true,
+                false,
+            ),
+            (
+                codes(&[Some(126), Some(127)]),
+                "exit codes 126, 127",
+                true,
+                true,
+            ),
+            (codes(&[None]), "killed by a signal", true, true),
+            (
+                codes(&[None, Some(1)]),
+                "exit code 1 or killed by a signal",
+                true,
+                false,
+            ),
+        ] {
+            assert_eq!(exits.to_string(), words);
+            assert_eq!(
+                (exits.any_failed(), exits.none_ran()),
+                (failed, none_ran),
+                "{words}"
+            );
+        }
+        assert!(!ExitCodes::default().none_ran());
+    }
 
     #[test]
     fn a_name_that_comes_again_is_numbered() {

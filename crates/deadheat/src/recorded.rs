@@ -7,14 +7,15 @@ use std::thread;
 
 use deadheat_analysis::{Options, Part, PerBenchmarkAnalysis, RerunSamples, analyse};
 use deadheat_format::{
-    IndexedRun, RecordedTable, Recording, RecordingPlan, read_recording, read_run,
+    IndexedRun, RecordedTable, Recording, RecordingPlan, files_in, read_criterion, read_recording,
+    read_run,
 };
 use deadheat_model::{Analysis, Origin, PlanError, RerunKind, Run, Samples};
 
 use crate::exit::Failure;
 use crate::race::{belong_together, second_path};
 use crate::rules::Rules;
-use crate::saved::alone;
+use crate::saved::{alone, warn_of_unread};
 
 /// A file of recorded data, ready to be analysed.
 #[derive(Debug)]
@@ -56,9 +57,10 @@ impl<'a> Recorded<'a> {
     pub fn read(path: impl AsRef<Path>, rules: &'a Rules) -> Result<Self, Failure> {
         let path = path.as_ref();
         let usage = |error: Failure| Failure::Usage(rules.blamed(error.to_string()));
-        let mut run = match read_recording(path, &plan(rules)).map_err(Failure::reading)? {
+        let mut run = match recording(path, rules)? {
             Recording::Run(run) => run,
             Recording::Results(mut results) => {
+                warn_of_unread([&*results]);
                 let held = results.benchmarks.len();
                 rules.keep(&mut results);
                 if results.benchmarks.is_empty() && held > 0 {
@@ -125,6 +127,22 @@ impl<'a> Recorded<'a> {
     }
 }
 
+/// What stands under the path: a folder is one of criterion.
+fn recording(path: &Path, rules: &Rules) -> Result<Recording, Failure> {
+    if !path.is_dir() {
+        return read_recording(path, &plan(rules)).map_err(Failure::reading);
+    }
+    if files_in(path).map_err(Failure::reading)?.is_some() {
+        return Err(Failure::Data(format!(
+            "{} is a folder of files; name them one by one, or set two such folders side by side: \
+             deadheat compare OLD NEW",
+            path.display()
+        )));
+    }
+    let results = read_criterion(path, None).map_err(Failure::reading)?;
+    Ok(Recording::Results(Box::new(results)))
+}
+
 /// The plan for recordings that carry none.
 fn plan(rules: &Rules) -> RecordingPlan {
     let settings = rules.settings();
@@ -143,7 +161,11 @@ fn govern(rules: &Rules, run: &mut Run, path: &Path) -> Result<(), Failure> {
         PlanError::OutOfRange { .. } => Failure::Usage(error.to_string()),
         PlanError::Empty => {
             let file = path.display();
-            Failure::Data(format!("{file}: no benchmark has a result"))
+            let tool = run.sides.iter().flat_map(|side| &side.files).next();
+            let tool = tool.map_or(String::new(), |file| {
+                format!("; {} wrote the file", file.tool)
+            });
+            Failure::Data(format!("{file}: no benchmark has a result{tool}"))
         }
         error => Failure::Data(format!("{}: {error}", path.display())),
     })

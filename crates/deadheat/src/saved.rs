@@ -1,17 +1,18 @@
 //! Saved results of other tools, set side by side: from what each file holds
 //! to a run that can be analysed like any other recording.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
 use deadheat_model::{
     Benchmark, BenchmarkFailure, BenchmarkOverrides, Contender, ContenderId, Design, Environment,
-    LeftOut, LeftOutReason, Looks, Metric, Origin, Plan, PlanError, ResultBenchmark, ResultSide,
-    ResultSource, ResultState, Results, Run, RunHeader, Samples, Saved, Workload,
+    ExitCodes, LeftOut, LeftOutReason, Looks, Metric, Origin, Plan, PlanError, ResultBenchmark,
+    ResultSide, ResultSource, ResultState, Results, Run, RunHeader, Samples, Saved, Workload,
 };
 
 use crate::exit::Failure;
 use crate::rules::recorded_rules;
+use crate::terminal::to_stderr;
 
 pub use crate::rules::Terms;
 
@@ -55,6 +56,7 @@ pub fn join_without_samples<'a>(
             joined.leave_out(name, LeftOutReason::NotAlike(why));
         }
         let asked = terms.metric_of(name);
+        let of = joined.without_failed(name, of);
         joined.take(name, &of, matched(&of, asked.as_deref()));
     }
     if let Some(metric) = &terms.metric {
@@ -132,6 +134,35 @@ impl<'a> Joined<'a> {
         });
     }
 
+    /// Takes the candidates of several that failed, each by itself, and gives back the sides that are
+    /// left to compare. If that would be the baseline alone, then all are left.
+    fn without_failed<'s>(
+        &mut self,
+        name: &str,
+        sides: Vec<(&'s str, &'s [Held<'a>])>,
+    ) -> Vec<(&'s str, &'s [Held<'a>])> {
+        if sides.len() < 3 {
+            return sides;
+        }
+        let baseline = sides[0];
+        let mut left = vec![baseline];
+        let mut failed = Vec::new();
+        for candidate in &sides[1..] {
+            let two = [baseline, *candidate];
+            match failure(&two) {
+                Some(why) => failed.push((two, why)),
+                None => left.push(*candidate),
+            }
+        }
+        if left.len() == 1 {
+            return sides;
+        }
+        for (two, why) in failed {
+            self.take(name, &two, Match::Failed(why));
+        }
+        left
+    }
+
     fn take(&mut self, name: &str, sides: &[(&str, &[Held<'a>])], found: Match) {
         let first = sides[0].1[0].benchmark;
         let all = || sides.iter().flat_map(|(_, held)| held.iter());
@@ -148,7 +179,7 @@ impl<'a> Joined<'a> {
             ..Benchmark::default()
         };
         let mut saved = Saved {
-            label: all().find_map(|held| held.benchmark.label.clone()),
+            label: labels(sides),
             threads: all().find_map(|held| held.benchmark.threads),
             ..Saved::default()
         };
@@ -432,11 +463,8 @@ enum Match {
 /// baseline first.
 fn matched(sides: &[(&str, &[Held<'_>])], asked: Option<&str>) -> Match {
     let all = || every(sides);
-    for (side, benchmark) in all() {
-        if let ResultState::Failed(message) = &benchmark.state {
-            let told = if message.is_empty() { "" } else { ": " };
-            return Match::Failed(format!("it failed in '{side}'{told}{message}"));
-        }
+    if let Some(why) = failure(sides) {
+        return Match::Failed(why);
     }
     for (_, benchmark) in all() {
         if let ResultState::Skipped(message) = &benchmark.state {
@@ -477,6 +505,81 @@ fn matched(sides: &[(&str, &[Held<'_>])], asked: Option<&str>) -> Match {
         summary,
     }
 }
+
+/// Why a benchmark failed on these sides, if it did.
+fn failure(sides: &[(&str, &[Held<'_>])]) -> Option<String> {
+    let failed = every(sides).find_map(|(side, benchmark)| match &benchmark.state {
+        ResultState::Failed(message) => Some((side, message)),
+        _ => None,
+    });
+    match failed {
+        Some((side, message)) => {
+            let told = if message.is_empty() { "" } else { ": " };
+            Some(format!("it failed in '{side}'{told}{message}"))
+        }
+        None => unlike_exits(sides),
+    }
+}
+
+/// Launches that failed on one side, or that never came to run, took no time that could be compared.
+fn unlike_exits(sides: &[(&str, &[Held<'_>])]) -> Option<String> {
+    let exits = |(side, held): &(&str, &[Held<'_>])| {
+        let codes = held.iter().flat_map(|held| &held.benchmark.exits.0);
+        let codes = ExitCodes(codes.copied().collect());
+        (!codes.0.is_empty()).then(|| (side.to_string(), codes))
+    };
+    let all: Vec<(String, ExitCodes)> = sides.iter().filter_map(exits).collect();
+    let (first, codes) = all.first()?;
+    if let Some((other, others)) = all.iter().find(|(_, others)| others != codes) {
+        return Some(format!(
+            "its launches did not end alike: {codes} in '{first}', {others} in '{other}'"
+        ));
+    }
+    let never_ran = codes.none_ran();
+    never_ran.then(|| format!("none of its launches ran to its end in '{first}': {codes}"))
+}
+
+/// The labels of the sides, where they differ each once.
+fn labels(sides: &[(&str, &[Held<'_>])]) -> Option<String> {
+    let of_side =
+        |(_, held): &(&str, &[Held<'_>])| held.iter().find_map(|held| held.benchmark.label.clone());
+    let mut seen = HashSet::new();
+    let labels = sides.iter().filter_map(of_side);
+    let labels: Vec<String> = labels.filter(|label| seen.insert(label.clone())).collect();
+    (!labels.is_empty()).then(|| labels.join(" | "))
+}
+
+/// Tells standard error what of these files could not be read, each part once.
+pub fn warn_of_unread<'a>(files: impl IntoIterator<Item = &'a Results>) {
+    for line in unread_lines(files) {
+        to_stderr("deadheat: warning", &line);
+    }
+}
+
+/// A line for each file, of its first parts that could not be read.
+fn unread_lines<'a>(files: impl IntoIterator<Item = &'a Results>) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    let mut lines = Vec::new();
+    for results in files
+        .into_iter()
+        .filter(|results| !results.unread.is_empty())
+    {
+        if !seen.insert(&results.source) {
+            continue;
+        }
+        let shown = results.unread.len().min(MOST_UNREAD);
+        let mut told = results.unread[..shown].join("; ");
+        let more = results.unread.len() - shown;
+        if more > 0 {
+            told.push_str(&format!("; and {more} more"));
+        }
+        lines.push(format!("{}: {told}", results.source));
+    }
+    lines
+}
+
+/// Parts that are named of a file that holds more of them that could not be read.
+const MOST_UNREAD: usize = 3;
 
 /// Every file of every side that holds the benchmark, with the side's name.
 fn every<'s>(
@@ -528,6 +631,26 @@ fn not_measured(sides: &[(&str, &[Held<'_>])], asked: Option<&str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_could_not_be_read_is_one_line_a_file() {
+        let file = |source: &str, unread: &[&str]| {
+            let mut results = Results::new(source, "x");
+            results.unread = unread.iter().map(|part| (*part).to_owned()).collect();
+            results
+        };
+        let many = file("b", &["1", "2", "3", "4", "5"]);
+        let files = [
+            file("a", &["line 3: no"]),
+            many.clone(),
+            file("c", &[]),
+            many,
+        ];
+        assert_eq!(
+            unread_lines(&files),
+            ["a: line 3: no", "b: 1; 2; 3; and 2 more"]
+        );
+    }
 
     #[test]
     fn sides_are_called_by_what_tells_their_paths_apart() {

@@ -7,8 +7,8 @@ use deadheat::parts::analysis::{Options, analyse};
 use deadheat::parts::exit::Failure;
 use deadheat::parts::format::read_results_from;
 use deadheat::parts::model::{
-    Analysis, Better, Comparison, LeftOutReason, Metric, ResultBenchmark, ResultState, Results,
-    Run, Unit, Verdict, Warning,
+    Analysis, Better, Comparison, ExitCodes, LeftOutReason, Metric, ResultBenchmark, ResultState,
+    Results, Run, Unit, Verdict, Warning,
 };
 use deadheat::parts::report::{ComparisonOptions, to_comparison};
 use deadheat::parts::saved::{Side, Terms, alone, join};
@@ -219,7 +219,10 @@ proptest! {
             };
             let left_out = analysis.left_out.iter().filter(|one| one.benchmark == *name);
             let left_out = left_out.filter(|one| !is_missing(&one.reason)).count();
-            prop_assert_eq!(usize::from(compared) + failed + left_out, 1, "{}: {:#?}", name, analysis);
+            // Of three sides one may have failed, and the others are compared.
+            let others = usize::from(compared) + left_out;
+            let of_three = sides.len() > 2 && failed > 0 && others <= 1;
+            prop_assert!(of_three || others + failed == 1, "{}: {:#?}", name, analysis);
         }
         for told in analysis.comparisons.iter().map(|one| &one.benchmark)
             .chain(analysis.failures.iter().map(|one| &one.benchmark))
@@ -316,6 +319,41 @@ fn six(name: &str, benchmarks: &[ResultBenchmark]) -> Side {
 
 fn per_second(name: &str) -> Metric {
     Metric::foreign(name, Unit::PerSecond, Better::More)
+}
+
+#[test]
+fn of_several_candidates_one_that_failed_does_not_cost_the_others() {
+    let broken = in_state("a", ResultState::Failed("broke".to_owned()));
+    let with_exits = |code: i64, value: f64| ResultBenchmark {
+        exits: ExitCodes([Some(code)].into()),
+        ..timed("a", &scattered(value))
+    };
+    for bad in [broken, with_exits(127, 1.0)] {
+        let sides = [
+            six("old", &[with_exits(0, 100.0)]),
+            side("bad", vec![file(vec![bad])]),
+            six("new", &[with_exits(0, 120.0)]),
+        ];
+        let analysis = analysed(&sides, None);
+        let compared = only(&analysis);
+        assert_eq!(compared.candidate.as_ref().unwrap().name, "new");
+        assert_eq!(analysis.failures.len(), 1);
+        assert!(
+            analysis.failures[0].message.contains("'bad'"),
+            "{analysis:#?}"
+        );
+    }
+    let failed = [timed("a", &[1.0]), timed("a", &[2.0])];
+    let baseline = in_state("a", ResultState::Failed("broke".to_owned()));
+    let [new, newest] = failed.map(|one| side("new", vec![file(vec![one])]));
+    let analysis = analysed(
+        &[side("old", vec![file(vec![baseline])]), new, newest],
+        None,
+    );
+    assert_eq!(
+        (analysis.comparisons.len(), analysis.failures.len()),
+        (0, 1)
+    );
 }
 
 #[test]

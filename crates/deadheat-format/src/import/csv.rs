@@ -7,7 +7,7 @@ use csv::{ErrorKind, ReaderBuilder, StringRecord};
 use deadheat_model::{FIXED_COLUMNS, Flags, Metric, Role, Run, metric_of_column, text_of_cell};
 
 use super::recording::{Kept, Place, Recording, RecordingPlan, Row};
-use crate::error::{FileProblem, FormatError, cannot_read, nearest};
+use crate::error::{self, FileProblem, FormatError, cannot_read, nearest};
 
 /// Reads tidy CSV.
 ///
@@ -29,6 +29,7 @@ pub fn read_csv_from(
         return Err(FileProblem::Empty.of(file));
     }
     let header: Vec<&str> = header.iter().map(text_of_cell).collect();
+    refuse_other_separators(file, &header)?;
     let columns = Columns::find(file, &header)?;
     let mut recording = Recording::new(columns.are_paired(), columns.metrics.len());
     let mut foreign = ForeignColumns::of(&columns.metrics);
@@ -83,7 +84,7 @@ fn read_row(
         if column.metric == Metric::Wall {
             let problem = match value {
                 Some(value) => unsound(cell, value),
-                None => Some(format!("'{cell}' is not a number")),
+                None => Some(not_a_number(cell)),
             };
             if let Some(problem) = problem {
                 return Err(place.cell(&column.name, problem));
@@ -163,7 +164,7 @@ impl ForeignColumns {
                 empty.get_or_insert(row);
             }
             None if seen.text.is_none() => {
-                seen.text = Some((row, format!("'{cell}' is not a number")));
+                seen.text = Some((row, not_a_number(cell)));
             }
             None => {}
         }
@@ -211,14 +212,71 @@ fn explain(file: &Path, error: csv::Error) -> FormatError {
     let problem = match error.into_kind() {
         ErrorKind::Io(source) => return cannot_read(file)(source),
         ErrorKind::Utf8 { err, .. } => {
-            format!("column {} is not UTF-8", err.field() + 1)
+            let column = err.field() + 1;
+            format!(
+                "column {column} is not UTF-8; save the file as UTF-8, \
+                 as `iconv -f LATIN1 -t UTF-8` does"
+            )
         }
         ErrorKind::UnequalLengths {
             expected_len, len, ..
-        } => format!("the row has {len} cells where the header has {expected_len}"),
+        } => {
+            // A number such as 12,5 takes two cells.
+            let comma = if len > expected_len {
+                "; numbers are written as 12.5, and text with a comma in quotes"
+            } else {
+                ""
+            };
+            format!("the row has {len} cells where the header has {expected_len}{comma}")
+        }
         _ => text,
     };
     FormatError::at(file, line, problem)
+}
+
+/// Refuses a table as programs write it where the comma belongs to numbers.
+fn refuse_other_separators(file: &Path, header: &[&str]) -> Result<(), FormatError> {
+    let [only] = header else { return Ok(()) };
+    let Some((at, separator)) = only
+        .char_indices()
+        .find(|(_, c)| [';', '\t', '|'].contains(c))
+    else {
+        return Ok(());
+    };
+    let name = match separator {
+        ';' => "semicolons",
+        '\t' => "tabs",
+        _ => "bars",
+    };
+    let column = only[..at].chars().count() as u64 + 1;
+    let problem = format!(
+        "the columns are separated by {name}; tidy CSV separates them by commas, and writes \
+         numbers as 12.5"
+    );
+    Err(FormatError::at(
+        file,
+        error::Place::Character(1, column),
+        problem,
+    ))
+}
+
+/// The problem of a cell that should be a number, with the number that may be meant: written with a
+/// decimal comma, or in groups of digits.
+pub(super) fn not_a_number(cell: &str) -> String {
+    let grouping = |c: char| c.is_whitespace() || ['\'', '\u{2019}', '_'].contains(&c);
+    let digits: String = cell.chars().filter(|c| !grouping(*c)).collect();
+    let meant = match (digits.rfind(','), digits.rfind('.')) {
+        (Some(comma), Some(point)) if comma < point => digits.replace(',', ""),
+        (Some(_), _) if digits.matches(',').count() > 1 => digits.replace(',', ""),
+        (Some(_), _) => digits.replace('.', "").replace(',', "."),
+        (None, _) if digits.matches('.').count() > 1 => digits.replace('.', ""),
+        _ => digits,
+    };
+    let plain = meant.starts_with(|c: char| c.is_ascii_digit() || c == '-');
+    match meant.parse::<f64>() {
+        Ok(_) if plain => format!("'{cell}' is not a number as it is written here; write {meant}"),
+        _ => format!("'{cell}' is not a number"),
+    }
 }
 
 /// Where each column of tidy CSV stands; what is `None` is not there.
@@ -390,6 +448,63 @@ mod tests {
             assert_eq!(parse_flags(cell), Ok(expected), "{cell}");
         }
         assert!(parse_flags("preempt").is_err());
+    }
+
+    #[test]
+    fn numbers_of_other_locales_come_with_the_number_meant() {
+        for (cell, meant) in [
+            ("12,5", "12.5"),
+            ("6,114.79", "6114.79"),
+            ("6.114,79", "6114.79"),
+            ("1.234.567", "1234567"),
+            ("1,234,567", "1234567"),
+            ("1 234,5", "1234.5"),
+            ("1\u{202f}234,5", "1234.5"),
+            ("1'234.5", "1234.5"),
+            ("-0,5", "-0.5"),
+        ] {
+            let told = not_a_number(cell);
+            assert!(told.ends_with(&format!("; write {meant}")), "{told}");
+        }
+        for cell in ["", "fast", ",", "1,2,x", "12.5 ns", "nan,"] {
+            assert_eq!(not_a_number(cell), format!("'{cell}' is not a number"));
+        }
+    }
+
+    fn refused(table: &[u8]) -> String {
+        let plan = RecordingPlan {
+            margin: 0.01,
+            alpha: 0.05,
+            judged: Metric::Wall,
+        };
+        let read = read_csv_from(table, "a.csv", &plan);
+        read.unwrap_err().to_string()
+    }
+
+    #[test]
+    fn tables_of_other_locales_are_refused_with_their_place() {
+        for (separator, name) in [(";", "semicolons"), ("\t", "tabs"), ("|", "bars")] {
+            let table = "benchmark,contender,wall_ns\nsort,old,12\n".replace(',', separator);
+            assert_eq!(
+                refused(table.as_bytes()),
+                format!(
+                    "a.csv:1:10: the columns are separated by {name}; tidy CSV separates them by \
+                     commas, and writes numbers as 12.5"
+                )
+            );
+        }
+        let quoted = "benchmark,contender,wall_ns\nsort,old,12\nsort,new,\"12,5\"\n";
+        assert_eq!(
+            refused(quoted.as_bytes()),
+            "a.csv:3: wall_ns of benchmark 'sort': '12,5' is not a number as it is written here; \
+             write 12.5"
+        );
+        let plain = refused(b"benchmark,contender,wall_ns\nsort,old,12,5\n");
+        assert!(plain.starts_with("a.csv:2: "), "{plain}");
+        assert!(plain.contains("numbers are written as 12.5"), "{plain}");
+        let latin = refused(b"benchmark,contender,wall_ns\ns\xf6rt,old,12\n");
+        assert!(latin.starts_with("a.csv:2: "), "{latin}");
+        assert!(latin.contains("save the file as UTF-8"), "{latin}");
     }
 
     #[test]

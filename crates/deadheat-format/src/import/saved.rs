@@ -1,6 +1,7 @@
 //! Result files of other tools, each read into [`Results`], and recordings of deadheat itself: which
 //! tool wrote a file, by its content, and what it holds.
 
+mod asv;
 mod benchmark_dotnet;
 mod criterion;
 mod go;
@@ -8,10 +9,13 @@ mod google_benchmark;
 mod hyperfine;
 mod jmh;
 mod json;
+mod nanobench;
+mod others;
 mod pyperf;
 mod pytest_benchmark;
 mod rows;
 
+use std::borrow::Cow;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -26,7 +30,7 @@ use crate::error::{FileProblem, FormatError, cannot_read};
 use crate::import::csv::read_csv_from;
 use crate::import::recording::RecordingPlan;
 use crate::run_file::{BUFFER, read_run_from};
-use json::{end_of_string, without_mark};
+use json::{contains, end_of_string, without_mark};
 
 /// Reads a file of results, known by its content; `-` is standard input, and
 /// what gzip or zstd packed is unpacked.
@@ -65,9 +69,107 @@ fn modified(path: &Path) -> Option<f64> {
     Some(since.as_secs_f64())
 }
 
-/// The same of a text that is in memory; `file` is for errors.
+/// The same of a text that is in memory; `file` is for errors. Lines of a log around JSON are passed
+/// over.
 pub fn read_results_from(file: &Path, text: &[u8]) -> Result<Results, FormatError> {
-    let read = match saved_format(file, text)? {
+    let (begin, format) = placed_format(file, text)?;
+    let mut text = Cow::Borrowed(text);
+    let mut log = Vec::new();
+    if begin > 0 {
+        log.push((1, line_of(&text[..begin]) - 1));
+        // Blanks instead, so that errors name the right lines.
+        let before = text.to_mut()[..begin].iter_mut();
+        before
+            .filter(|byte| **byte != b'\n')
+            .for_each(|byte| *byte = b' ');
+    }
+    let mut read = read_as(format, file, &text);
+    if read.as_ref().is_err_and(FormatError::is_of_the_end)
+        && let Some((end, behind)) = before_a_log(&text)
+    {
+        log.push((line_of(&text[..behind]), line_of(text.trim_ascii_end())));
+        read = read_as(format, file, &text[..end]);
+    }
+    let mut results = read?;
+    for (first, last) in log {
+        let lines = match first == last {
+            true => format!("line {first} is"),
+            false => format!("lines {first} to {last} are"),
+        };
+        let problem = format!("{lines} not of the results, and passed over");
+        results.unread.push(problem);
+    }
+    Ok(results)
+}
+
+/// The number of the line that comes after this text.
+fn line_of(text: &[u8]) -> usize {
+    text.split(|byte| *byte == b'\n').count()
+}
+
+/// The format of a text, and the place where what is of that format begins.
+fn placed_format(file: &Path, text: &[u8]) -> Result<(usize, SavedFormat), FormatError> {
+    let format = saved_format(file, text);
+    let sure = |format: &SavedFormat| *format != SavedFormat::TidyCsv || begins_a_table(text);
+    match format.as_ref().is_ok_and(sure) {
+        true => format.map(|format| (0, format)),
+        // A first line with a comma may be one of a log.
+        false => match behind_a_log(text) {
+            Some(found) => Ok(found),
+            None => format.map(|format| (0, format)),
+        },
+    }
+}
+
+/// The place where the JSON of a tool begins behind lines that a program printed.
+fn behind_a_log(text: &[u8]) -> Option<(usize, SavedFormat)> {
+    let mut begin = 0;
+    for line in text.split_inclusive(|byte| *byte == b'\n') {
+        let rest = &text[begin..];
+        let format = match line.first() {
+            Some(b'{') if begin > 0 => of_object(rest),
+            Some(b'[') if begin > 0 => of_array(rest),
+            _ => None,
+        };
+        if let Some(format) = format.filter(|format| *format != SavedFormat::RunFile) {
+            return Some((begin, format));
+        }
+        begin += line.len();
+    }
+    None
+}
+
+/// The end of the JSON and the begin of what follows it, unless that is more JSON.
+fn before_a_log(text: &[u8]) -> Option<(usize, usize)> {
+    let mut depth = 0_usize;
+    let mut at = 0;
+    while let Some(byte) = text.get(at) {
+        at = match byte {
+            b'"' => end_of_string(text, at),
+            _ => at + 1,
+        };
+        match byte {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => {
+                depth = depth.checked_sub(1)?;
+                if depth == 0 {
+                    break;
+                }
+            }
+            _ => {}
+        }
+    }
+    let behind = at
+        + text
+            .get(at..)?
+            .iter()
+            .position(|byte| !byte.is_ascii_whitespace())?;
+    let is_json = matches!(text[behind], b'{' | b'[' | b',' | b'}' | b']');
+    (!is_json).then_some((at, behind))
+}
+
+fn read_as(format: SavedFormat, file: &Path, text: &[u8]) -> Result<Results, FormatError> {
+    let read = match format {
         SavedFormat::RunFile => return read_run(file, text),
         SavedFormat::TidyCsv => return read_table(file, text),
         SavedFormat::GoogleBenchmark => google_benchmark::read(text),
@@ -76,7 +178,10 @@ pub fn read_results_from(file: &Path, text: &[u8]) -> Result<Results, FormatErro
         SavedFormat::PytestBenchmark => pytest_benchmark::read(text),
         SavedFormat::Jmh => jmh::read(text),
         SavedFormat::Go => go::read(text),
+        SavedFormat::GoEvents => go::read(&go::text_of_events(text)),
         SavedFormat::BenchmarkDotNet => benchmark_dotnet::read(text),
+        SavedFormat::Asv => asv::read(text),
+        SavedFormat::Nanobench => nanobench::read(text),
     };
     let results = read.map_err(|problem| problem.of(file))?;
     Ok(of_file(file, results))
@@ -142,9 +247,11 @@ fn from(
         .read_to_end(&mut content)
         .map_err(cannot_read(path))?;
     let content = unpacked(path, content)?;
-    Ok(match saved_format(path, &content)? {
-        SavedFormat::RunFile => Recording::Run(Box::new(read_run_from(&content[..], path)?)),
-        SavedFormat::TidyCsv => Recording::Run(Box::new(read_csv_from(&content[..], path, plan)?)),
+    Ok(match placed_format(path, &content)? {
+        (_, SavedFormat::RunFile) => Recording::Run(Box::new(read_run_from(&content[..], path)?)),
+        (_, SavedFormat::TidyCsv) => {
+            Recording::Run(Box::new(read_csv_from(&content[..], path, plan)?))
+        }
         _ => Recording::Results(Box::new(read_results_from(path, &content)?)),
     })
 }
@@ -168,8 +275,14 @@ pub enum SavedFormat {
     Jmh,
     /// The text that Go's `testing` prints.
     Go,
+    /// The same, as `go test -json` wraps it.
+    GoEvents,
     /// The full JSON of BenchmarkDotNet.
     BenchmarkDotNet,
+    /// The JSON of asv.
+    Asv,
+    /// The JSON of nanobench.
+    Nanobench,
 }
 
 /// Tells which tool wrote a text, by its first line or by the fields of its outermost object.
@@ -177,22 +290,33 @@ pub fn saved_format(file: &Path, text: &[u8]) -> Result<SavedFormat, FormatError
     let text = without_mark(text).trim_ascii_start();
     match text.first() {
         None => Err(FileProblem::Empty.of(file)),
-        Some(b'{') => of_object(text).ok_or_else(|| unknown(file, "JSON of a shape unknown here")),
-        Some(b'[') => of_array(text).ok_or_else(|| unknown(file, "a JSON list unknown here")),
-        Some(_) => of_lines(text).ok_or_else(|| unknown(file, "neither JSON nor a table")),
+        // A program may log JSON before its results.
+        Some(b'{') => (of_object(text).or_else(|| of_go(text)))
+            .ok_or_else(|| unknown(file, others::json(text), "JSON of a shape unknown here")),
+        Some(b'[') => (of_array(text).or_else(|| of_go(text)))
+            .ok_or_else(|| unknown(file, others::json(text), "a JSON list unknown here")),
+        Some(_) => of_lines(text).ok_or_else(|| {
+            let found = match text.trim_ascii_end() {
+                b"null" => "JSON that holds nothing but null",
+                _ if text.contains(&0) => "neither text nor packed by gzip or zstd",
+                _ => "neither JSON nor a table",
+            };
+            unknown(file, others::text(text), found)
+        }),
     }
 }
 
-/// A file or folder that holds results of no tool that is known.
-fn unknown(file: &Path, found: &str) -> FormatError {
-    FormatError::unknown(
-        file,
+/// A file or folder that holds results of no tool that is known: what is known of it, or else what
+/// it looks like.
+fn unknown(file: &Path, known: Option<String>, found: &str) -> FormatError {
+    let told = known.unwrap_or_else(|| {
         format!(
             "is {found}; deadheat reads results of Google Benchmark, hyperfine, criterion (its \
-             folder), pyperf, pytest-benchmark, JMH, Go, BenchmarkDotNet, tidy CSV and its own \
-             run files"
-        ),
-    )
+             folder), pyperf, pytest-benchmark, JMH, Go, BenchmarkDotNet, asv, nanobench, tidy CSV \
+             and its own run files"
+        )
+    });
+    FormatError::unknown(file, told)
 }
 
 /// An object, by its fields in the order in which they come. What has been cut
@@ -202,7 +326,19 @@ fn of_object(text: &[u8]) -> Option<SavedFormat> {
     for key in Keys::of(text) {
         match key {
             b"schema" => return Some(SavedFormat::RunFile),
+            b"Action" => return Some(SavedFormat::GoEvents),
+            b"commit_hash" | b"env_name" if contains(text, b"\"results\"") => {
+                return Some(SavedFormat::Asv);
+            }
+            // mitata has a context, too.
+            b"context" if contains(text, b"\"stats\"") && !contains(text, b"\"real_time\"") => {
+                return None;
+            }
             b"context" => return Some(SavedFormat::GoogleBenchmark),
+            b"results" if contains(text, b"\"result_columns\"") => return Some(SavedFormat::Asv),
+            b"results" if contains(text, b"\"elapsed\"") && !contains(text, b"\"command\"") => {
+                return Some(SavedFormat::Nanobench);
+            }
             b"results" => return Some(SavedFormat::Hyperfine),
             b"machine_info" | b"commit_info" => return Some(SavedFormat::PytestBenchmark),
             b"Title" | b"HostEnvironmentInfo" | b"Benchmarks" => {
@@ -218,7 +354,7 @@ fn of_object(text: &[u8]) -> Option<SavedFormat> {
         }
     }
     // Only the list itself is left to tell whose it is.
-    benchmarks.then_some(())?;
+    (benchmarks && others::json(text).is_none()).then_some(())?;
     if contains(text, b"\"runs\"") {
         Some(SavedFormat::Pyperf)
     } else if contains(text, b"\"fullname\"") {
@@ -239,19 +375,37 @@ fn of_array(text: &[u8]) -> Option<SavedFormat> {
 /// A text that is no JSON: a table has the columns of one in its first line,
 /// Go's has lines that begin with `Benchmark`.
 fn of_lines(text: &[u8]) -> Option<SavedFormat> {
+    if let Some(go) = of_go(text) {
+        return Some(go);
+    }
+    let first = text.split(|byte| *byte == b'\n').next()?;
+    if begins_a_table(text) {
+        return Some(SavedFormat::TidyCsv);
+    }
+    if others::text(text).is_some() {
+        return None;
+    }
+    // It has the frame of Go's output, and what is missing in it is for its reader to tell.
+    let frame: [&[u8]; 5] = [b"goos: ", b"ok  \t", b"FAIL\t", b"?   \t", b"--- FAIL: "];
     let mut lines = text.split(|byte| *byte == b'\n');
-    let first = lines.clone().next()?;
-    if lines.any(|line| line.starts_with(b"Benchmark")) {
+    if lines.any(|line| frame.iter().any(|sign| line.starts_with(sign))) {
         return Some(SavedFormat::Go);
     }
     // Which of its columns are missing is for its reader to tell.
     first.contains(&b',').then_some(SavedFormat::TidyCsv)
 }
 
-fn contains(text: &[u8], part: &[u8]) -> bool {
-    // Such words come early; a whole file need not be searched for them.
-    let beginning = &text[..text.len().min(1 << 20)];
-    beginning.windows(part.len()).any(|window| window == part)
+/// Output of Go, whatever else a program printed before it.
+fn of_go(text: &[u8]) -> Option<SavedFormat> {
+    let mut lines = text.split(|byte| *byte == b'\n');
+    let is_event = |line: &[u8]| {
+        line.starts_with(b"{\"") && contains(line, b"\"Action\":") && !contains(line, b"\"schema\"")
+    };
+    lines.find_map(|line| match line {
+        line if go::is_of_benchmark(line) => Some(SavedFormat::Go),
+        line if is_event(line) => Some(SavedFormat::GoEvents),
+        _ => None,
+    })
 }
 
 /// The keys of the outermost object of a text, which need not be whole.
@@ -372,6 +526,9 @@ fn samples_of(run: &Run, index: usize, contender: usize) -> ResultBenchmark {
                 continue;
             }
             rows.processes.push(block.replicate);
+            rows.exits
+                .0
+                .extend(sample.exit_code.map(|code| Some(i64::from(code))));
             for metric in samples.metrics() {
                 let value = samples.column(metric).map_or(0.0, |column| column[at]);
                 rows.values.push(if metric.adds_up() {
@@ -429,6 +586,23 @@ mod tests {
                 GoogleBenchmark,
             ),
             (r#"{"results":[]}"#, Hyperfine),
+            (
+                r#"{"results":[{"command":"x","parameters":{"elapsed":"1"}}]}"#,
+                Hyperfine,
+            ),
+            (
+                r#"{"results":[{"name":"x","measurements":[{"elapsed":1}]}]}"#,
+                Nanobench,
+            ),
+            (r#"{"commit_hash":"0","results":{}}"#, Asv),
+            (r#"{"results":{},"result_columns":[]}"#, Asv),
+            (r#"{"Time":"","Action":"start"}"#, GoEvents),
+            ("# a\n{\"ImportPath\":\"a\",\"Action\":\"build\"}", GoEvents),
+            ("{\"msg\":\"ready\"}\nBenchmarkA-8 1 2 ns/op\n", Go),
+            ("[INFO] ready\nBenchmarkA-8 1 2 ns/op\n", Go),
+            ("ok  \texample.org/a\t0.1s\n", Go),
+            ("FAIL\texample.org/a [build failed]\n", Go),
+            ("benchmark;contender;wall_ns\n", TidyCsv),
             (r#"{"benchmarks":[],"metadata":{},"version":"1.0"}"#, Pyperf),
             (r#"{"benchmarks":[{"runs":[]}],"version":"1.0"}"#, Pyperf),
             (r#"{"machine_info":{},"benchmarks":[]}"#, PytestBenchmark),
@@ -461,6 +635,150 @@ mod tests {
         assert_eq!(told("{"), None);
         assert_eq!(told("{\"a"), None);
         assert_eq!(told("\"\\"), None);
+    }
+
+    #[test]
+    fn files_of_other_tools_are_named_with_the_way_out() {
+        for (text, kind, way) in [
+            (
+                r#"{"files":[{"filepath":"a","groups":[{"benchmarks":[{"hz":1,"rme":1}]}]}]}"#,
+                "vitest",
+                "tidy CSV",
+            ),
+            (
+                r#"{"context":{"runtime":"node"},"benchmarks":[{"alias":"a","runs":[{"stats":{}}]}]}"#,
+                "mitata",
+                "tidy CSV",
+            ),
+            (
+                r#"[{"Julia":"1"},[["BenchmarkGroup",{}]]]"#,
+                "Julia",
+                "tidy CSV",
+            ),
+            (
+                r#"{"version":1,"metadata":{"catch2-version":"3.5"}}"#,
+                "Catch2",
+                "tidy CSV",
+            ),
+            (
+                r#"{"reason":"benchmark-complete","id":"a"}"#,
+                "cargo-criterion",
+                "target/criterion",
+            ),
+            (
+                r#"{"version":1,"runtime":"Deno/2","benches":[]}"#,
+                "deno",
+                "tidy CSV",
+            ),
+            (
+                r#"[{"name":"a","unit":"ns","value":1}]"#,
+                "trackers",
+                "made of",
+            ),
+            (r#"{"a":{"latency":{"value":1}}}"#, "Bencher", "made of"),
+            (
+                "2026-03-01\nBenchmark     Time       CPU   Iterations\n---\nBM_a  3 ns  3 ns  10\n",
+                "the console output of Google Benchmark",
+                "--benchmark_out=FILE",
+            ),
+            (
+                "name,iterations,real_time,cpu_time,time_unit\n",
+                "CSV of Google Benchmark",
+                "--benchmark_out",
+            ),
+            (
+                "command,mean,stddev,median,user,system,min,max\n",
+                "CSV of hyperfine",
+                "--export-json",
+            ),
+            (
+                "Benchmark 1: sleep 0\n  Time (mean ± σ):  1 ms\n  Range (min … max): 1 ms\n",
+                "hyperfine",
+                "--export-json",
+            ),
+            (
+                "Benchmark   Mode  Cnt  Score  Error  Units\na.b  avgt  5  1.0  ns/op\n",
+                "JMH",
+                "-rf json",
+            ),
+            (
+                "\"Benchmark\",\"Mode\",\"Threads\",\"Samples\"\n",
+                "CSV of JMH",
+                "-rf json",
+            ),
+            (
+                "Method;Job;Mean;Error;StdDev\n",
+                "BenchmarkDotNet",
+                "fulljson",
+            ),
+            (
+                "Method,Job,Mean,Error,StdDev\n",
+                "BenchmarkDotNet",
+                "fulljson",
+            ),
+            (
+                "| Method |  Mean | Error | StdDev |\n",
+                "BenchmarkDotNet",
+                "fulljson",
+            ),
+            (
+                "Name (time in us)   Min\n",
+                "pytest-benchmark",
+                "--benchmark-json",
+            ),
+            ("sort: Mean +- std dev: 1 us +- 0 us\n", "pyperf", "-o FILE"),
+            (
+                "fib 10    time:   [1.0 µs 1.1 µs 1.2 µs]\n",
+                "criterion",
+                "target/criterion",
+            ),
+            (
+                "test a ... bench:  10 ns/iter (+/- 2)\n",
+                "libtest",
+                "target/criterion",
+            ),
+            (
+                "Timer precision: 10 ns\na  fastest │ slowest\n",
+                "divan",
+                "tidy CSV",
+            ),
+            (
+                "benchmark name    samples   iterations\nFib 10  100 1\n",
+                "Catch2",
+                "tidy CSV",
+            ),
+            (
+                "<?xml?>\n<Catch2TestRun name=\"b\"/>",
+                "XML of Catch2",
+                "tidy CSV",
+            ),
+            ("|  ns/op |  op/s |  err% |\n", "nanobench", "json()"),
+            (
+                "     │ old.txt │ new.txt │\n     │ sec/op │ sec/op  vs base │\n",
+                "benchstat",
+                "made of",
+            ),
+            ("BenchmarkTools.Trial: 10 samples\n", "Julia", "tidy CSV"),
+            (
+                "a x 1,234 ops/sec ±1% (88 runs sampled)\n",
+                "Benchmark.js",
+                "tidy CSV",
+            ),
+            ("<!DOCTYPE html>\n", "a page", ""),
+            ("sep=;\nbenchmark;contender\n", "Excel", "commas"),
+        ] {
+            let error = saved_format(Path::new("a.x"), text.as_bytes());
+            let told = error.map_err(|error| error.to_string()).expect_err(text);
+            assert!(told.contains(kind) && told.contains(way), "{text}: {told}");
+            assert!(told.starts_with("a.x "), "{told}");
+        }
+    }
+
+    #[test]
+    fn what_is_nothing_says_so() {
+        let told = |text: &[u8]| saved_format(Path::new("a"), text).unwrap_err().to_string();
+        assert!(told(b"null\n").contains("nothing but null"));
+        assert!(told(b"abc\0\x01").contains("neither text nor packed"));
     }
 
     #[test]

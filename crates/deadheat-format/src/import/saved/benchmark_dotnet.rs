@@ -4,24 +4,40 @@ use std::collections::{HashMap, HashSet};
 
 use deadheat_model::{Metric, ResultBenchmark, ResultFacts, ResultState, Results};
 use serde::Deserialize;
+use serde_json::Value;
 
-use super::json::{Number, from_json};
+use super::json::{Number, Text, from_json_entries, lenient};
 use super::rows::{Rows, summarised, tool, with_pairs};
 use crate::error::FileProblem;
 
 /// Reads a report of BenchmarkDotNet, full or brief. Each launch is a process.
 pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
-    let report: Report = from_json(text)?;
+    let (report, broken) = from_json_entries::<Report, Case>(text, "Benchmarks")?;
     let host = report.host_environment_info.unwrap_or_default();
-    let tool = tool("BenchmarkDotNet", host.benchmark_dot_net_version.as_ref());
+    let tool = tool("BenchmarkDotNet", host.benchmark_dot_net_version.0.as_ref());
     let mut results = Results::new("", tool);
     results.facts = host.facts();
     results.facts.date = report.title.as_deref().and_then(date);
     let names = Names::of(&report.benchmarks);
     for (index, case) in report.benchmarks.iter().enumerate() {
-        let read = case.benchmark(names.of_case(case));
-        let place = format!("Benchmarks[{index}].");
-        results.push(read.map_err(|problem| problem.within(&place, ""))?);
+        let mut read = case.named(names.of_case(case));
+        if let Err(problem) = case.fill(&mut read) {
+            let problem = problem.within(&format!("Benchmarks[{index}]."), "");
+            read.state = ResultState::Failed(problem.into_text());
+        }
+        results.push(read);
+    }
+    for entry in broken {
+        entry.give_to_named(&mut results, |entry| {
+            let text = |key: &str| entry.get(key).and_then(Value::as_str);
+            let method = text("Method")?;
+            let class = text("Type").map(|class| format!("{class}."));
+            let name = format!("{}{method}", class.unwrap_or_default());
+            Some(with_pairs(
+                &name,
+                &pairs(text("Parameters").unwrap_or_default()),
+            ))
+        });
     }
     Ok(results)
 }
@@ -29,7 +45,9 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Report {
+    #[serde(default, deserialize_with = "lenient")]
     title: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
     host_environment_info: Option<Host>,
     benchmarks: Vec<Case>,
 }
@@ -37,23 +55,28 @@ struct Report {
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Host {
-    benchmark_dot_net_version: Option<String>,
-    os_version: Option<String>,
-    processor_name: Option<String>,
     #[serde(default)]
+    benchmark_dot_net_version: Text,
+    #[serde(default)]
+    os_version: Text,
+    #[serde(default)]
+    processor_name: Text,
+    #[serde(default, deserialize_with = "lenient")]
     logical_core_count: Number,
-    runtime_version: Option<String>,
-    configuration: Option<String>,
+    #[serde(default)]
+    runtime_version: Text,
+    #[serde(default)]
+    configuration: Text,
 }
 
 impl Host {
     fn facts(self) -> ResultFacts {
-        let built = self.configuration.as_deref();
+        let built = self.configuration.0.as_deref();
         ResultFacts {
-            system: self.os_version,
-            cpu: self.processor_name,
+            system: self.os_version.0,
+            cpu: self.processor_name.0,
             cores: self.logical_core_count.optional(1.0).map(|n| n as u32),
-            runtime: self.runtime_version,
+            runtime: self.runtime_version.0,
             debug_build: match built {
                 Some("RELEASE") => Some(false),
                 Some("DEBUG") => Some(true),
@@ -68,14 +91,19 @@ impl Host {
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Case {
+    #[serde(default, deserialize_with = "lenient")]
     display_info: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
     namespace: Option<String>,
-    #[serde(rename = "Type")]
+    #[serde(rename = "Type", default, deserialize_with = "lenient")]
     class: Option<String>,
     method: String,
+    #[serde(default, deserialize_with = "lenient")]
     method_title: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
     parameters: Option<String>,
     statistics: Option<Statistics>,
+    #[serde(default, deserialize_with = "lenient")]
     memory: Option<Memory>,
     measurements: Option<Vec<Measurement>>,
 }
@@ -119,15 +147,18 @@ const ACTUAL: [(&str, &str); 3] = [
 ];
 
 impl Case {
-    fn benchmark(&self, name: String) -> Result<ResultBenchmark, FileProblem> {
+    fn named(&self, name: String) -> ResultBenchmark {
         let title = self.method_title.as_deref().map(unquoted);
-        let mut benchmark = ResultBenchmark {
+        ResultBenchmark {
             name,
             label: title
                 .filter(|title| *title != self.method)
                 .map(str::to_owned),
             ..ResultBenchmark::default()
-        };
+        }
+    }
+
+    fn fill(&self, benchmark: &mut ResultBenchmark) -> Result<(), FileProblem> {
         let (times, state) = self.times()?;
         benchmark.state = state;
         let memory = self.memory.as_ref();
@@ -141,8 +172,8 @@ impl Case {
                 rows.set(&Metric::AllocatedBytes, bytes);
             }
         }
-        rows.give_to(&mut benchmark);
-        Ok(benchmark)
+        rows.give_to(benchmark);
+        Ok(())
     }
 
     /// Process and nanoseconds of an operation, row by row, from the best the file has: single
@@ -221,8 +252,7 @@ impl<'a> Names<'a> {
             name = format!("{namespace}.{name}");
         }
         let parameters = case.parameters.as_deref().unwrap_or_default();
-        let pairs = parameters.split('&').filter(|_| !parameters.is_empty());
-        let mut pairs: Vec<String> = pairs.map(str::to_owned).collect();
+        let mut pairs = pairs(parameters);
         if let (true, Some(job)) = (self.jobs[&case.key()].len() > 1, case.job()) {
             pairs.push(format!("job={job}"));
         }
@@ -250,6 +280,12 @@ impl Case {
         let (_, job) = self.display_info.as_ref()?.split_once(": ")?;
         Some(job.split(['(', '[']).next()?.trim())
     }
+}
+
+/// The parameters of a case, as `Length=64`.
+fn pairs(parameters: &str) -> Vec<String> {
+    let pairs = parameters.split('&').filter(|_| !parameters.is_empty());
+    pairs.map(str::to_owned).collect()
 }
 
 /// A title with blanks is written in single quotes.

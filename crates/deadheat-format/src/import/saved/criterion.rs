@@ -10,8 +10,8 @@ use deadheat_model::{Better, Metric, ResultBenchmark, ResultState, Results, Unit
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::json::{Number, from_json, without_mark};
-use super::rows::{Rows, summarised};
+use super::json::{Number, from_json, lenient, without_mark};
+use super::rows::{Rows, failed, summarised};
 use super::{modified, unknown};
 use crate::content;
 use crate::error::{FileProblem, FormatError, cannot_read};
@@ -46,13 +46,22 @@ pub fn read_criterion(
     };
     let written = chosen.iter().filter_map(|set| modified(&set.folder));
     let modified = written.reduce(f64::max);
-    let mut read_sets = Vec::with_capacity(chosen.len());
-    for set in chosen {
-        read_sets.push(set.read()?);
-    }
+    let read = |set: &Set| set.read().unwrap_or_else(|error| set.failed(folder, error));
+    let mut read_sets: Vec<(Id, ResultBenchmark)> = chosen.into_iter().map(read).collect();
     read_sets.sort_by(|(a, _), (b, _)| in_order(a, b));
     let mut results = Results::new(folder.display().to_string(), "criterion");
     results.facts.modified = modified;
+    results.unread = found
+        .nameless
+        .iter()
+        .map(|folder| {
+            let below = folder.strip_prefix(&results.source).unwrap_or(folder);
+            format!(
+                "{} was passed over: it has samples, but no benchmark.json",
+                below.display()
+            )
+        })
+        .collect();
     for (_, benchmark) in read_sets {
         results.push(benchmark);
     }
@@ -106,10 +115,33 @@ impl Set {
     }
 }
 
+impl Set {
+    /// The benchmark of a set whose files cannot be read. Its folder is called after it.
+    fn failed(&self, root: &Path, error: FormatError) -> (Id, ResultBenchmark) {
+        let own = fs::read(self.folder.join("benchmark.json")).unwrap_or_default();
+        let id = from_json(&own).unwrap_or_else(|_| {
+            let above = self.folder.parent().unwrap_or(&self.folder);
+            let name = above.strip_prefix(root).unwrap_or(above);
+            let name = name.display().to_string();
+            Id {
+                group_id: name.clone(),
+                function_id: None,
+                value_str: None,
+                full_id: name,
+                throughput: None,
+            }
+        });
+        let benchmark = failed(&id.full_id, error.to_string());
+        (id, benchmark)
+    }
+}
+
 /// The sets below a folder.
 #[derive(Default)]
 struct Found {
     sets: Vec<Set>,
+    /// Folders with samples of a benchmark that is not named.
+    nameless: Vec<PathBuf>,
     /// cargo-criterion was here, which keeps CBOR.
     cbor: bool,
 }
@@ -133,7 +165,7 @@ impl Found {
 
     fn look(&mut self, folder: &Path, name: String, depth: usize) -> Result<(), FormatError> {
         let mut folders = BTreeSet::new();
-        let mut set = false;
+        let (mut set, mut samples) = (false, false);
         for entry in fs::read_dir(folder).map_err(cannot_read(folder))? {
             let entry = entry.map_err(cannot_read(folder))?;
             let name = entry.file_name();
@@ -143,6 +175,7 @@ impl Found {
             } else if name == "benchmark.json" {
                 set = entry.path().is_file();
             } else {
+                samples |= name == "sample.json";
                 self.cbor |= Path::new(&name).extension().is_some_and(|it| it == "cbor");
             }
         }
@@ -151,6 +184,8 @@ impl Found {
                 name,
                 folder: folder.to_owned(),
             });
+        } else if samples {
+            self.nameless.push(folder.to_owned());
         }
         if depth < DEEPEST {
             for name in folders {
@@ -167,12 +202,14 @@ impl Found {
     }
 
     fn nothing(&self, folder: &Path) -> FormatError {
-        let found = if self.cbor {
+        let found = if !self.nameless.is_empty() {
+            "a folder whose samples have no benchmark.json beside them, so that nothing names them"
+        } else if self.cbor {
             "a folder of cargo-criterion, whose CBOR is not read (run the benchmarks by `cargo bench`)"
         } else {
             "a folder without files, in which criterion left no results either"
         };
-        unknown(folder, found)
+        unknown(folder, None, found)
     }
 }
 
@@ -181,7 +218,7 @@ fn no_such(folder: &Path, wanted: &str, names: &[&str]) -> FormatError {
     let problem = match (wanted, &others[..]) {
         (_, []) => "criterion saved none under any name".to_owned(),
         (NEWEST, _) => format!(
-            "nothing was measured since the last `cargo clean`; there are {}",
+            "criterion keeps the last measurement under this name, and there is none; there are {}",
             others.join(", ")
         ),
         _ => format!(
@@ -211,9 +248,11 @@ fn in_order(a: &Id, b: &Id) -> Ordering {
 /// The content of `benchmark.json`.
 #[derive(Debug, Deserialize)]
 struct Id {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient")]
     group_id: String,
+    #[serde(default, deserialize_with = "lenient")]
     function_id: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
     value_str: Option<String>,
     full_id: String,
     throughput: Option<Value>,

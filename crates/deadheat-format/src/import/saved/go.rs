@@ -6,6 +6,8 @@ use std::rc::Rc;
 
 use deadheat_model::{Better, Metric, ResultBenchmark, ResultFacts, ResultState, Results, Unit};
 
+use serde::Deserialize;
+
 use super::json::{Number, without_mark};
 use super::rows::{Rows, with_pairs};
 use crate::error::FileProblem;
@@ -16,24 +18,68 @@ const MOST_KEYS: usize = 32;
 
 /// Reads the lines of the Go benchmark format; others are passed over. What one process printed
 /// begins with its header (`goos:`, `pkg:`) or behind the `PASS`, `FAIL` or `ok` of the one before.
+///
+/// A line that is broken costs its own numbers and nothing else: a benchmark without any other has
+/// failed.
 pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     let mut reader = Reader::default();
     let mut before = Cow::Borrowed("");
-    let mut lines = 0;
     for line in without_mark(text).split(|byte| *byte == b'\n') {
-        lines += 1;
+        reader.line += 1;
         let line = String::from_utf8_lossy(line);
-        let parsed = parse(&line).map_err(|problem| FileProblem::at(lines, problem))?;
-        reader.take(parsed, &line, &before);
+        reader.take(&line, &before);
         before = line;
     }
+    reader.settle(true);
     if reader.groups.is_empty() && reader.faults.is_empty() {
+        if let Some((line, problem)) = reader.unread.into_iter().next() {
+            return Err(FileProblem::at(line, problem));
+        }
         let problem = "none of them is the result of a benchmark, \
-                       such as 'BenchmarkSort-8 1000 2045 ns/op'";
-        let place = format!("lines 1 to {lines}");
+                       such as 'BenchmarkSort-8 1000 2045 ns/op'; go test runs benchmarks with -bench=.";
+        let place = format!("lines 1 to {}", reader.line);
         return Err(FileProblem::at(place, problem));
     }
     Ok(reader.results())
+}
+
+/// Returns true for a line that only a benchmark of Go prints.
+pub(super) fn is_of_benchmark(line: &[u8]) -> bool {
+    if !line.starts_with(b"Benchmark") {
+        return false;
+    }
+    match parse(&String::from_utf8_lossy(line)) {
+        Line::Result { .. } | Line::Fault { .. } => true,
+        Line::Begun(begun) => !begun.bare && begun.sure,
+        _ => false,
+    }
+}
+
+/// The texts that `go test -json` wrote in pieces, package by package.
+pub(super) fn text_of_events(text: &[u8]) -> Vec<u8> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "PascalCase")]
+    struct Event {
+        package: Option<String>,
+        output: Option<String>,
+    }
+    let mut packages: Vec<(Option<String>, String)> = Vec::new();
+    for line in without_mark(text).split(|byte| *byte == b'\n') {
+        // The compiler writes lines of its own.
+        let Ok(event) = serde_json::from_slice::<Event>(line) else {
+            continue;
+        };
+        let Some(output) = event.output else { continue };
+        match packages
+            .iter_mut()
+            .find(|(package, _)| *package == event.package)
+        {
+            Some((_, text)) => text.push_str(&output),
+            None => packages.push((event.package, output)),
+        }
+    }
+    let texts = packages.into_iter().map(|(_, text)| text.into_bytes());
+    texts.collect::<Vec<_>>().concat()
 }
 
 /// The configuration that was in force at a line.
@@ -48,10 +94,16 @@ struct Reader {
     /// Counts processes in the order of the file.
     section: usize,
     /// This process has printed a result.
-    begun: bool,
+    has_results: bool,
     groups: Vec<Group>,
     places: HashMap<(Rc<str>, usize), usize>,
     faults: Vec<Fault>,
+    /// The number of the line, from 1.
+    line: u64,
+    /// The benchmark that is running: its name is printed when it begins, its numbers at its end.
+    begun: Option<Begun>,
+    /// Lines that could not be read.
+    unread: Vec<(u64, String)>,
     /// The line before was a fault that had not said why.
     awaits_reason: bool,
     /// The line before was what a fault said.
@@ -82,33 +134,149 @@ struct Fault {
     name: String,
     failed: bool,
     reason: Option<String>,
+    /// It left no numbers after this line, and did not say of itself that it failed.
+    unfinished: Option<u64>,
+}
+
+/// A benchmark whose numbers are not on the line of its name.
+#[derive(Debug, PartialEq)]
+struct Begun {
+    name: String,
+    line: u64,
+    /// Why what follows the name on its line is no result.
+    problem: Option<String>,
+    /// Nothing but a benchmark prints such a line.
+    sure: bool,
+    /// The name stands alone, as with `-v`, which prints it again with the numbers.
+    bare: bool,
+}
+
+impl Begun {
+    fn is_called(&self, name: &str) -> bool {
+        without_threads(&self.name) == without_threads(name)
+    }
 }
 
 impl Reader {
-    fn take(&mut self, parsed: Line<'_>, line: &str, before: &str) {
+    fn take(&mut self, line: &str, before: &str) {
         let below = std::mem::take(&mut self.awaits_reason);
         let above = !std::mem::take(&mut self.gave_reason);
+        let parsed = parse(line);
+        if let Line::Config { .. } | Line::Other = parsed
+            && let Some(begun) = self.begun.take_if(|begun| !begun.bare)
+        {
+            // Whatever a benchmark prints parts its name from its numbers.
+            match numbers(&line.split_whitespace().collect::<Vec<_>>()) {
+                Some(numbers) if numbers.is_timed() => return self.measured(&begun.name, numbers),
+                _ => self.begun = Some(begun),
+            }
+        }
         match parsed {
-            Line::Result { name, values } => self.result(name, values),
+            Line::Result { name, numbers } => {
+                self.settle(false);
+                self.measured(name, numbers);
+            }
+            Line::Begun(begun) => {
+                self.settle(false);
+                let line = self.line;
+                self.begun = Some(Begun { line, ..begun });
+            }
             Line::Config { key, value } => self.configure(key, value),
             Line::Unit(rest) => self.directions.declare(rest),
-            Line::End => self.end_process(),
+            Line::End { failed } => {
+                self.settle(failed);
+                let unbuilt = line.trim_end().strip_suffix(" failed]");
+                if let Some((package, _)) = unbuilt.and_then(|line| line.split_once(" [")) {
+                    let package = package.trim_start_matches("FAIL").trim();
+                    let problem = format!("the package {package} was not built");
+                    self.unread.push((self.line, problem));
+                }
+                self.end_process();
+            }
             Line::Fault { name, failed } => {
+                self.begun.take_if(|begun| begun.is_called(name));
+                self.settle(false);
                 // What it said stands above with -v, else below.
+                let above = above && !line.starts_with("Benchmark");
                 let reason = indented(before).filter(|_| above);
-                self.awaits_reason = reason.is_none();
-                self.faults.push(Fault {
-                    name: name.to_owned(),
-                    failed,
-                    reason: reason.map(str::to_owned),
-                });
+                self.fault(name, failed, reason);
             }
             Line::Other => {
+                let heading = line.starts_with("--- BENCH: ");
+                self.awaits_reason = below && heading;
                 let said = indented(line).filter(|_| below);
                 if let (Some(said), Some(fault)) = (said, self.faults.last_mut()) {
                     fault.reason = Some(said.to_owned());
                     self.gave_reason = true;
                 }
+                if let (Some(begun), Some(problem)) = (&mut self.begun, crash(line)) {
+                    begun.problem = Some(problem.to_owned());
+                    begun.sure = true;
+                }
+            }
+        }
+    }
+
+    fn fault(&mut self, name: &str, failed: bool, reason: Option<&str>) {
+        self.awaits_reason = reason.is_none();
+        self.faults.push(Fault {
+            name: name.to_owned(),
+            failed,
+            reason: reason.map(str::to_owned),
+            unfinished: None,
+        });
+    }
+
+    /// Ends the benchmark that is running, whose numbers do not come any more. A name that stands
+    /// alone is one of a benchmark that did not end only if the process failed.
+    fn settle(&mut self, failed: bool) {
+        let Some(begun) = self.begun.take() else {
+            return;
+        };
+        let problem = begun
+            .problem
+            .unwrap_or_else(|| format!("Benchmark{} began and left no numbers", begun.name));
+        if begun.bare && !failed {
+            return;
+        }
+        if !begun.sure && !begun.bare {
+            self.unread.push((begun.line, problem));
+            return;
+        }
+        self.faults.push(Fault {
+            name: begun.name,
+            failed: true,
+            reason: Some(problem),
+            unfinished: Some(begun.line),
+        });
+    }
+
+    fn measured(&mut self, name: &str, numbers: Numbers<'_>) {
+        let unsound = numbers.values.iter().find_map(|(value, unit)| {
+            let time = value * time(unit)?;
+            (!time.is_finite() || *value < 0.0).then_some((*value, *unit))
+        });
+        match unsound {
+            // A benchmark that skips itself after its first round divides by no iterations.
+            Some((value, _)) if numbers.iterations == 0 && value.is_nan() => {
+                self.fault(name, false, None);
+            }
+            Some((value, unit)) => {
+                self.begun = Some(Begun {
+                    name: name.to_owned(),
+                    line: self.line,
+                    problem: Some(format!("{value} {unit} is not a time")),
+                    sure: true,
+                    bare: false,
+                });
+                self.settle(false);
+            }
+            None => {
+                if let Some(problem) = numbers.behind {
+                    let problem = format!("behind the numbers of Benchmark{name}: {problem}");
+                    self.unread.push((self.line, problem));
+                }
+                self.result(name, numbers.values);
             }
         }
     }
@@ -126,12 +294,12 @@ impl Reader {
     }
 
     fn end_process(&mut self) {
-        self.section += usize::from(self.begun);
-        self.begun = false;
+        self.section += usize::from(self.has_results);
+        self.has_results = false;
     }
 
     fn result(&mut self, name: &str, values: Values<'_>) {
-        self.begun = true;
+        self.has_results = true;
         let next = self.known.len();
         let config = *self.known.entry(self.config.clone()).or_insert(next);
         let name: Rc<str> = name.into();
@@ -159,15 +327,29 @@ impl Reader {
         let mut failed: BTreeMap<String, Fault> = BTreeMap::new();
         let mut order = Vec::new();
         let threads = self.common_threads();
+        let mut unread = self.unread;
+        let measured: BTreeSet<&str> = self.groups.iter().map(|group| &*group.name).collect();
         for fault in self.faults {
-            // Only what was measured is called after the threads it ran on.
+            // Mostly only what was measured is called after the threads it ran on.
             let name = match threads {
-                Some(threads) => format!("{}-{threads}", fault.name),
-                None => fault.name.clone(),
+                Some(count) if self::threads(&fault.name) != threads => {
+                    format!("{}-{count}", fault.name)
+                }
+                _ => fault.name.clone(),
             };
             order.push(name.clone());
-            failed.entry(name).or_insert(fault);
+            match fault.unfinished.filter(|_| measured.contains(&*name)) {
+                Some(line) => unread.push((line, fault.reason.unwrap_or_default())),
+                None => {
+                    failed.entry(name).or_insert(fault);
+                }
+            }
         }
+        unread.sort();
+        results.unread = unread
+            .into_iter()
+            .map(|(line, problem)| format!("line {line}: {problem}"))
+            .collect();
         let all = self.groups.iter().map(|group| group.name.to_string());
         let all: BTreeSet<String> = all.chain(failed.values().map(|f| f.name.clone())).collect();
         // What fails with one of its parts says nothing more than that part.
@@ -347,6 +529,20 @@ fn threads(name: &str) -> Option<u32> {
     digits?.parse().ok()
 }
 
+/// The name without the number of threads at its end.
+fn without_threads(name: &str) -> &str {
+    let threads = threads(name).and_then(|_| name.rsplit_once('-'));
+    threads.map_or(name, |(name, _)| name)
+}
+
+/// What the runtime says when a program crashes.
+fn crash(text: &str) -> Option<&str> {
+    let at = ["panic: ", "fatal error: "]
+        .iter()
+        .find_map(|word| text.find(word));
+    at.map(|at| text[at..].trim())
+}
+
 /// The text of a line that a benchmark logged.
 fn indented(line: &str) -> Option<&str> {
     let said = line.trim();
@@ -357,85 +553,144 @@ fn indented(line: &str) -> Option<&str> {
 /// The meaning of a line.
 #[derive(Debug, PartialEq)]
 enum Line<'a> {
-    /// A result: the name without `Benchmark`, and value and unit in turn.
-    Result { name: &'a str, values: Values<'a> },
+    /// A result; the name is without `Benchmark`.
+    Result { name: &'a str, numbers: Numbers<'a> },
+    /// The name of a benchmark without its numbers.
+    Begun(Begun),
     /// `key: value`; an empty value takes the key back.
     Config { key: &'a str, value: &'a str },
     /// The rest behind the word `Unit`.
     Unit(&'a str),
     /// The last word of a process.
-    End,
+    End { failed: bool },
     /// A benchmark that failed, or else was skipped.
     Fault { name: &'a str, failed: bool },
     /// Anything else.
     Other,
 }
 
+/// The numbers of a result.
+#[derive(Debug, PartialEq)]
+struct Numbers<'a> {
+    iterations: u64,
+    values: Values<'a>,
+    /// Why what stands behind them is not read.
+    behind: Option<String>,
+}
+
+impl Numbers<'_> {
+    fn is_timed(&self) -> bool {
+        self.values.iter().any(|(_, unit)| time(unit).is_some())
+    }
+}
+
 /// Values with their units.
 type Values<'a> = Vec<(f64, &'a str)>;
 
-/// Understands a line; the error says what is wrong with the numbers of a result.
-fn parse(line: &str) -> Result<Line<'_>, String> {
+fn parse(line: &str) -> Line<'_> {
     let line = line.trim_end_matches('\r');
     if let Some(rest) = line.strip_prefix("Benchmark") {
-        return result(rest).map_err(|problem| problem.into_owned());
+        return benchmark(rest);
     }
     if let Some(rest) = line.strip_prefix("Unit")
         && rest.starts_with([' ', '\t'])
     {
-        return Ok(Line::Unit(rest));
+        return Line::Unit(rest);
     }
-    if matches!(line, "PASS" | "FAIL") || line.starts_with("ok  \t") || line.starts_with("FAIL\t") {
-        return Ok(Line::End);
+    if line.starts_with("panic: ") {
+        return Line::Other;
     }
-    Ok(fault(line).or_else(|| config(line)).unwrap_or(Line::Other))
+    let failed = line == "FAIL" || line.starts_with("FAIL\t");
+    if failed || line == "PASS" || line.starts_with("ok  \t") {
+        return Line::End { failed };
+    }
+    fault(line).or_else(|| config(line)).unwrap_or(Line::Other)
 }
 
-/// The line of a result, after `Benchmark`. With `-v` the name stands alone as well, and whatever a
-/// program prints may begin with that word: it is a result when a number follows.
-fn result(rest: &str) -> Result<Line<'_>, Cow<'static, str>> {
-    let mut fields = rest.split_whitespace();
-    let name = if rest.starts_with(char::is_whitespace) {
-        ""
-    } else {
-        fields.next().unwrap_or_default()
-    };
-    let Some(iterations) = fields.next() else {
-        return Ok(Line::Other);
-    };
-    let numeric = iterations.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));
+/// A line that begins with `Benchmark`, by what follows this word. With `-v` the name stands alone
+/// as well, and whatever a program prints may begin so.
+fn benchmark(rest: &str) -> Line<'_> {
+    let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+    let (name, after) = rest.split_at(end);
+    if let Some(fault) = fault(after) {
+        return fault;
+    }
+    let fields: Vec<&str> = after.split_whitespace().collect();
     // A word such as `Benchmarking` is prose.
-    if name.starts_with(char::is_lowercase) && values(fields.clone()).is_err() || !numeric {
-        return Ok(Line::Other);
+    let prose = name.starts_with(char::is_lowercase);
+    let first = fields.first().copied().unwrap_or_default();
+    match numbers(&fields) {
+        Some(numbers) if !prose || numbers.behind.is_none() && first.parse::<u64>().is_ok() => {
+            let name = if name.is_empty() { "Benchmark" } else { name };
+            return Line::Result { name, numbers };
+        }
+        _ if prose || name.is_empty() || name.ends_with(':') => return Line::Other,
+        _ => {}
     }
-    if iterations.parse::<u64>().is_err() {
-        return Err(format!("'{iterations}' is no number of iterations").into());
+    let numeric = first.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));
+    // Go fills up a name with blanks, and sets off the numbers by a tab.
+    let apart = after.trim_start_matches(' ').starts_with('\t');
+    let sure = apart || threads(name).is_some() || numeric && after.contains("/op");
+    if !fields.is_empty() && !sure && !numeric {
+        return Line::Other;
     }
-    let values = values(fields)?;
-    if values.is_empty() {
-        return Err(format!("Benchmark{name} has no measurement").into());
-    }
-    let name = if name.is_empty() { "Benchmark" } else { name };
-    Ok(Line::Result { name, values })
+    Line::Begun(Begun {
+        name: name.to_owned(),
+        line: 0,
+        problem: match crash(after) {
+            Some(crash) => Some(crash.to_owned()),
+            None => numeric.then(|| broken(name, &fields)),
+        },
+        sure,
+        bare: fields.is_empty() && !apart,
+    })
 }
 
-fn values<'a>(mut fields: impl Iterator<Item = &'a str>) -> Result<Values<'a>, Cow<'static, str>> {
-    let mut values = Vec::new();
-    while let Some(number) = fields.next() {
-        let value: f64 = match number.parse() {
-            Ok(value) => value,
-            Err(_) => return Err(format!("'{number}' is no number").into()),
+/// The numbers of a result among these words, behind what the program itself may have printed.
+fn numbers<'a>(fields: &[&'a str]) -> Option<Numbers<'a>> {
+    for (begin, iterations) in fields.iter().enumerate() {
+        let Ok(iterations) = iterations.parse() else {
+            continue;
         };
-        let Some(unit) = fields.next() else {
-            return Err(format!("the number {number} has no unit").into());
+        let (values, behind) = values(&fields[begin + 1..]);
+        let numbers = Numbers {
+            iterations,
+            values,
+            behind,
         };
-        let time = time(unit);
-        if time.is_some_and(|factor| !(value * factor).is_finite() || value < 0.0) {
-            return Err(format!("{number} {unit} is no time").into());
+        if numbers.is_timed() || begin == 0 && !numbers.values.is_empty() {
+            return Some(numbers);
         }
-        values.push((value, unit));
     }
-    Ok(values)
+    None
+}
+
+/// Values and units in turn, and what is wrong with the first word that is neither.
+fn values<'a>(fields: &[&'a str]) -> (Values<'a>, Option<String>) {
+    let mut values = Vec::new();
+    let mut fields = fields.iter();
+    while let Some(number) = fields.next() {
+        let Ok(value) = number.parse::<f64>() else {
+            return (values, Some(format!("'{number}' is not a number")));
+        };
+        let is_unit = |unit: &&&str| {
+            unit.parse::<f64>().is_err() && unit.contains(|c: char| c.is_alphabetic() || c == '%')
+        };
+        match fields.next().filter(is_unit) {
+            Some(unit) => values.push((value, *unit)),
+            None => return (values, Some(format!("the number {number} has no unit"))),
+        }
+    }
+    (values, None)
+}
+
+/// What is wrong with a line that has a number behind its name.
+fn broken(name: &str, fields: &[&str]) -> String {
+    if fields[0].parse::<u64>().is_err() {
+        return format!("'{}' is not a number of iterations", fields[0]);
+    }
+    let (_, problem) = values(&fields[1..]);
+    problem.unwrap_or_else(|| format!("Benchmark{name} has no measurement"))
 }
 
 /// `--- FAIL: BenchmarkSort`, and the same of `SKIP`.
@@ -556,91 +811,155 @@ mod tests {
         assert_eq!(told.map(threads), expected);
     }
 
-    fn error(line: &str) -> String {
-        parse(line).unwrap_err()
-    }
-
     #[test]
     fn a_result_is_a_name_iterations_and_values_with_units() {
         let parsed = parse("BenchmarkSort/n=3-8 \t 1000\t  2045 ns/op\t 1e3 B/op\r");
-        let expected = Line::Result {
-            name: "Sort/n=3-8",
+        let numbers = Numbers {
+            iterations: 1000,
             values: vec![(2045.0, "ns/op"), (1000.0, "B/op")],
+            behind: None,
         };
-        assert_eq!(parsed, Ok(expected));
+        let name = "Sort/n=3-8";
+        assert_eq!(parsed, Line::Result { name, numbers });
         let parsed = parse("Benchmark 1 NaN hits/op -2 x");
-        let Ok(Line::Result { name, values }) = parsed else {
+        let Line::Result { name, numbers } = parsed else {
             panic!("{parsed:?}");
         };
-        assert_eq!((name, values.len()), ("Benchmark", 2));
+        assert_eq!((name, numbers.values.len()), ("Benchmark", 2));
     }
 
     #[test]
-    fn a_result_with_a_broken_number_is_an_error() {
-        for (line, told) in [
-            ("BenchmarkA 10x 5 ns/op", "'10x' is no number of iterations"),
-            ("BenchmarkA -1 5 ns/op", "'-1' is no number of iterations"),
-            ("BenchmarkA 10", "BenchmarkA has no measurement"),
-            ("BenchmarkA 10 5", "the number 5 has no unit"),
-            ("BenchmarkA 10 5,2 ns/op", "'5,2' is no number"),
-            ("BenchmarkA 10 5 ns/op x B/op", "'x' is no number"),
-            ("BenchmarkA 10 NaN ns/op", "NaN ns/op is no time"),
-            ("BenchmarkA 10 -5 ns/op", "-5 ns/op is no time"),
-            ("BenchmarkA 10 +Inf ns/op", "+Inf ns/op is no time"),
-            ("BenchmarkA 10 1e305 sec/op", "1e305 sec/op is no time"),
+    fn numbers_are_found_behind_what_a_program_prints() {
+        for (line, values, behind) in [
+            ("BenchmarkA-8 \tready     100\t 50 ns/op", 1, None),
+            ("BenchmarkA-8 3 workers 100 50 ns/op 2 B/op", 2, None),
+            (
+                "BenchmarkA-8 100 50 ns/op\tpanic: no",
+                1,
+                Some("'panic:' is not a number"),
+            ),
+            (
+                "BenchmarkA 10 5 ns/op x B/op",
+                1,
+                Some("'x' is not a number"),
+            ),
+            (
+                "BenchmarkA 10 5 ns/op 7",
+                1,
+                Some("the number 7 has no unit"),
+            ),
         ] {
-            assert_eq!(error(line), told, "{line}");
+            let Line::Result { numbers, .. } = parse(line) else {
+                panic!("{line}");
+            };
+            assert_eq!(numbers.values.len(), values, "{line}");
+            assert_eq!(numbers.behind.as_deref(), behind, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_benchmark_without_numbers_has_begun() {
+        for (line, problem, sure, bare) in [
+            ("BenchmarkSort", None, false, true),
+            ("BenchmarkSort-8   \t", None, true, false),
+            ("BenchmarkSort   \tlistening on :0", None, true, false),
+            ("BenchmarkSort-8 listening", None, true, false),
+            ("BenchmarkA \tpanic: no", Some("panic: no"), true, false),
+            (
+                "BenchmarkA 10x 5 ns/op",
+                Some("'10x' is not a number of iterations"),
+                true,
+                false,
+            ),
+            (
+                "BenchmarkA -1 5 ns/op",
+                Some("'-1' is not a number of iterations"),
+                true,
+                false,
+            ),
+            (
+                "BenchmarkA 10",
+                Some("BenchmarkA has no measurement"),
+                false,
+                false,
+            ),
+            (
+                "BenchmarkA 10 5",
+                Some("the number 5 has no unit"),
+                false,
+                false,
+            ),
+            (
+                "BenchmarkA 10 5,2 ns/op",
+                Some("'5,2' is not a number"),
+                true,
+                false,
+            ),
+            (
+                "BenchmarkA 3 things took long",
+                Some("'things' is not a number"),
+                false,
+                false,
+            ),
+        ] {
+            let Line::Begun(begun) = parse(line) else {
+                panic!("{line}");
+            };
+            assert_eq!(begun.problem.as_deref(), problem, "{line}");
+            assert_eq!((begun.sure, begun.bare), (sure, bare), "{line}");
         }
     }
 
     #[test]
     fn what_only_begins_like_a_result_is_passed_over() {
         for line in [
-            "BenchmarkSort",
-            "BenchmarkSort-8   \t",
             "BenchmarkSort: starting",
+            "BenchmarkSort: 3 workers",
             "Benchmarks 5 done",
             "Benchmarking 3 things took long",
+            "Benchmarking\t3 things",
             "Benchmark",
             "Benchmark of sorting",
+            "Benchmark 1: sleep 0.1",
+            "BenchmarkRunner.sort  avgt  5  12.3 ± 1.0  ns/op",
+            "Benchmark           Time             CPU   Iterations",
         ] {
-            assert_eq!(parse(line), Ok(Line::Other), "{line}");
+            assert_eq!(parse(line), Line::Other, "{line}");
         }
     }
 
     #[test]
     fn other_lines_are_told_apart() {
-        let config = |key, value| Ok(Line::Config { key, value });
+        let config = |key, value| Line::Config { key, value };
         assert_eq!(parse("pkg: a/b"), config("pkg", "a/b"));
         assert_eq!(parse("contender:"), config("contender", ""));
         assert_eq!(parse("äh: \t x: y "), config("äh", "x: y "));
         for line in [
             "Pkg: a", "a b: c", "aB: c", "a:b", ": a", "", "x", "http://a",
         ] {
-            assert_eq!(parse(line), Ok(Line::Other), "{line}");
+            assert_eq!(parse(line), Line::Other, "{line}");
         }
-        assert_eq!(
-            parse("Unit x better=lower"),
-            Ok(Line::Unit(" x better=lower"))
-        );
-        assert_eq!(parse("Units"), Ok(Line::Other));
+        assert_eq!(parse("Unit x better=lower"), Line::Unit(" x better=lower"));
+        assert_eq!(parse("Units"), Line::Other);
         for line in ["PASS", "FAIL", "ok  \ta/b\t0.1s", "FAIL\ta/b\t0.1s"] {
-            assert_eq!(parse(line), Ok(Line::End), "{line}");
+            let failed = line.starts_with("FAIL");
+            assert_eq!(parse(line), Line::End { failed }, "{line}");
         }
         for (line, failed) in [
             ("--- FAIL: BenchmarkA/b", true),
             ("    --- SKIP: BenchmarkA/b (0.00s)", false),
+            ("BenchmarkA/b  \t--- FAIL: BenchmarkA/b", true),
         ] {
             assert_eq!(
                 parse(line),
-                Ok(Line::Fault {
+                Line::Fault {
                     name: "A/b",
                     failed
-                })
+                }
             );
         }
-        assert_eq!(parse("--- BENCH: BenchmarkA"), Ok(Line::Other));
-        assert_eq!(parse("--- FAIL: TestA (0.00s)"), Ok(Line::Other));
+        assert_eq!(parse("--- BENCH: BenchmarkA"), Line::Other);
+        assert_eq!(parse("--- FAIL: TestA (0.00s)"), Line::Other);
     }
 
     fn foreign(name: &str, unit: Unit, better: Better) -> Metric {

@@ -14,43 +14,47 @@ use std::fmt;
 use deadheat_model::{Better, Metric, ResultBenchmark, ResultState, Results, Unit};
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::Value;
 
-use super::json::{Number, from_json};
+use super::json::{Number, Text, from_json_entries, lenient};
 use super::rows::{Rows, summarised, tool};
 use crate::error::FileProblem;
 
 /// The version of the JSON that is known. Files before it had one say nothing.
-const SCHEMA_VERSION: i64 = 1;
+const SCHEMA_VERSION: &str = "1";
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Context {
+    #[serde(deserialize_with = "lenient")]
     date: Option<String>,
-    host_name: Option<String>,
-    num_cpus: Option<u32>,
+    host_name: Text,
+    num_cpus: Text,
+    #[serde(deserialize_with = "lenient")]
     cpu_scaling_enabled: Option<bool>,
-    library_version: Option<String>,
-    library_build_type: Option<String>,
-    json_schema_version: Option<i64>,
+    library_version: Text,
+    library_build_type: Text,
+    json_schema_version: Text,
 }
 
 /// The results that have this context, and no benchmarks yet.
 fn without_benchmarks(context: Context) -> Result<Results, FileProblem> {
-    if let Some(version) = context.json_schema_version.filter(|v| *v != SCHEMA_VERSION) {
+    let version = context.json_schema_version.0;
+    if let Some(version) = version.filter(|version| version != SCHEMA_VERSION) {
         let problem = format!("version {version} is not known; deadheat reads {SCHEMA_VERSION}");
         return Err(FileProblem::at("context.json_schema_version", problem));
     }
-    let version = context.library_version.as_deref().unwrap_or_default();
+    let version = context.library_version.0.as_deref().unwrap_or_default();
     let version = Some(version.trim_start_matches('v'))
         // None, or not its own: other programs, this one too, write the format.
         .filter(|version| version.starts_with(|c: char| c.is_ascii_digit()));
     let tool = tool("Google Benchmark", version);
     let mut results = Results::new("", tool);
-    results.facts.host = context.host_name;
-    results.facts.cores = context.num_cpus;
+    results.facts.host = context.host_name.0;
+    results.facts.cores = context.num_cpus.0.and_then(|cores| cores.parse().ok());
     results.facts.date = context.date;
     results.facts.cpu_scaling = context.cpu_scaling_enabled;
-    results.facts.debug_build = context.library_build_type.map(|build| build == "debug");
+    results.facts.debug_build = context.library_build_type.0.map(|build| build == "debug");
     Ok(results)
 }
 
@@ -125,7 +129,7 @@ impl Families {
             Some("ms") => 1e6,
             Some("s") => 1e9,
             Some(other) => {
-                let problem = format!("'{other}' is no unit of time; they are ns, us, ms, s");
+                let problem = format!("'{other}' is not a unit of time; they are ns, us, ms, s");
                 return Err(FileProblem::at("time_unit", problem));
             }
             None => return Err(missing("time_unit")),
@@ -173,6 +177,14 @@ impl Families {
             index
         });
         self.last
+    }
+
+    /// The row that was taken last cannot be read, and so its benchmark failed.
+    fn fail(&mut self, problem: FileProblem) {
+        let state = &mut self.benchmarks[self.last].benchmark.state;
+        if !matches!(state, ResultState::Failed(_)) {
+            *state = ResultState::Failed(problem.into_text());
+        }
     }
 
     fn give_to(self, results: &mut Results) {
@@ -297,24 +309,29 @@ impl Row<'_> {
 
 #[derive(Debug, Deserialize)]
 struct Wire {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient")]
     context: Context,
     benchmarks: Vec<Row<'static>>,
 }
 
 /// Reads a file that may be in any order and of any release.
 fn read_whole(text: &[u8]) -> Result<Results, FileProblem> {
-    let wire: Wire = from_json(text)?;
+    let (wire, broken) = from_json_entries::<Wire, Row>(text, "benchmarks")?;
     let mut results = without_benchmarks(wire.context)?;
     let mut families = Families::default();
     let old_summaries = OldSummaries::of(&wire.benchmarks);
     for (index, mut row) in wire.benchmarks.into_iter().enumerate() {
         old_summaries.mark(&mut row);
         let place = format!("benchmarks[{index}].");
-        let taken = families.take(&mut row);
-        taken.map_err(|problem| problem.within(&place, ""))?;
+        if let Err(problem) = families.take(&mut row) {
+            families.fail(problem.within(&place, ""));
+        }
     }
     families.give_to(&mut results);
+    for entry in broken {
+        // Other rows of the benchmark say nothing more.
+        entry.give_to_known(&mut results, &["run_name", "name"]);
+    }
     Ok(results)
 }
 
@@ -375,14 +392,19 @@ impl<'de> Visitor<'de> for Reader {
                 "run_name" => row.run_name = map.next_value()?,
                 "run_type" => row.run_type = map.next_value()?,
                 "aggregate_name" => row.aggregate_name = map.next_value()?,
-                "family_index" => row.family_index = map.next_value()?,
-                "per_family_instance_index" => row.per_family_instance_index = map.next_value()?,
-                "threads" => row.threads = map.next_value()?,
-                "label" => row.label = map.next_value()?,
+                "family_index" => row.family_index = map.next_value::<Value>()?.as_u64(),
+                "per_family_instance_index" => {
+                    row.per_family_instance_index = map.next_value::<Value>()?.as_u64();
+                }
+                "threads" => {
+                    let Text(threads) = map.next_value()?;
+                    row.threads = threads.and_then(|threads| threads.parse().ok());
+                }
+                "label" => row.label = map.next_value::<Text>()?.0.map(Cow::Owned),
                 "error_occurred" => row.error_occurred = map.next_value()?,
-                "error_message" => row.error_message = map.next_value()?,
+                "error_message" => row.error_message = map.next_value::<Text>()?.0.map(Cow::Owned),
                 "skipped" => row.skipped = map.next_value()?,
-                "skip_message" => row.skip_message = map.next_value()?,
+                "skip_message" => row.skip_message = map.next_value::<Text>()?.0.map(Cow::Owned),
                 "real_time" => row.real_time = Some(map.next_value()?),
                 "cpu_time" => row.cpu_time = Some(map.next_value()?),
                 "time_unit" => row.time_unit = map.next_value()?,

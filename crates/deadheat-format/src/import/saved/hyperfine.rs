@@ -1,11 +1,14 @@
 //! The JSON of hyperfine, of versions 1 and 2: commands with one entry per launch.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
-use deadheat_model::{Better, Metric, ResultBenchmark, ResultFacts, Results, Unit};
-use serde::Deserialize;
+use deadheat_model::{
+    Better, ExitCodes, Metric, ResultBenchmark, ResultFacts, ResultState, Results, Unit,
+};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
-use super::json::{Number, from_json};
+use super::json::{Number, Text, from_json_entries, lenient};
 use super::rows::{Rows, summarised, tool};
 use crate::error::FileProblem;
 
@@ -13,37 +16,46 @@ use crate::error::FileProblem;
 struct WireFile {
     // Since 2.0.
     schema_version: Option<u64>,
+    #[serde(default, deserialize_with = "lenient")]
     metadata: Option<WireMetadata>,
+    #[serde(default, deserialize_with = "lenient")]
     primary_metric: Option<String>,
     results: Vec<WireResult>,
 }
 
 #[derive(Deserialize)]
 struct WireMetadata {
-    hyperfine_version: Option<String>,
-    start_time: Option<String>,
     #[serde(default)]
+    hyperfine_version: Text,
+    #[serde(default, deserialize_with = "lenient")]
+    start_time: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
     platform: WirePlatform,
 }
 
 #[derive(Default, Deserialize)]
 struct WirePlatform {
-    os: Option<String>,
-    architecture: Option<String>,
+    #[serde(default)]
+    os: Text,
+    #[serde(default)]
+    architecture: Text,
 }
 
 #[derive(Deserialize)]
 struct WireResult {
     command: String,
+    #[serde(default, deserialize_with = "lenient")]
     name: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient")]
     parameters: BTreeMap<String, WireParameter>,
     // Of the first versions that had parameters; its name is not known.
-    parameter: Option<String>,
+    #[serde(default)]
+    parameter: Text,
     // Versions 1: times in seconds, and means of what else was measured.
     times: Option<Vec<Number>>,
+    #[serde(default, deserialize_with = "lenient")]
     memory_usage_byte: Option<Vec<Number>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient")]
     exit_codes: Vec<Option<i64>>,
     median: Option<Number>,
     mean: Option<Number>,
@@ -52,31 +64,57 @@ struct WireResult {
     summary: Option<WireSummary>,
 }
 
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum WireParameter {
-    Text(String),
-    Object { value: String },
+/// A value, or an object that has one.
+struct WireParameter(Text);
+
+impl<'de> Deserialize<'de> for WireParameter {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut value = Value::deserialize(deserializer)?;
+        let own = value.get_mut("value").map(Value::take);
+        let text = serde_json::from_value(own.unwrap_or(value));
+        Ok(WireParameter(text.unwrap_or_default()))
+    }
 }
 
 #[derive(Deserialize)]
 struct WireMeasurement {
     time_wall_clock: WireQuantity,
+    #[serde(default, deserialize_with = "lenient")]
     time_cpu: Option<WireQuantity>,
+    #[serde(default, deserialize_with = "lenient")]
     time_user: Option<WireQuantity>,
+    #[serde(default, deserialize_with = "lenient")]
     time_system: Option<WireQuantity>,
+    #[serde(default, deserialize_with = "lenient")]
     memory_peak_resident: Option<WireQuantity>,
+    #[serde(default, deserialize_with = "lenient")]
     cpu_cycles: Option<WireQuantity>,
+    #[serde(default, deserialize_with = "lenient")]
     instructions: Option<WireQuantity>,
+    #[serde(default, deserialize_with = "lenient")]
     cache_references: Option<WireQuantity>,
+    #[serde(default, deserialize_with = "lenient")]
     cache_misses: Option<WireQuantity>,
+    #[serde(default, deserialize_with = "lenient")]
     branch_misses: Option<WireQuantity>,
-    exit_code: Option<i64>,
+    /// `None` if it is missing, and none inside of a launch that a signal killed.
+    #[serde(default, deserialize_with = "lenient_exit_code")]
+    exit_code: Option<Option<i64>>,
+}
+
+fn lenient_exit_code<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Option<i64>>, D::Error> {
+    Ok(match Value::deserialize(deserializer)? {
+        Value::Null => Some(None),
+        value => value.as_i64().map(Some),
+    })
 }
 
 #[derive(Deserialize)]
 struct WireQuantity {
     value: Number,
+    #[serde(default, deserialize_with = "lenient")]
     unit: Option<String>,
 }
 
@@ -95,13 +133,13 @@ const SCHEMA: u64 = 2;
 
 /// Reads all commands. Every launch is a process of its own.
 pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
-    let wire: WireFile = from_json(text)?;
+    let (wire, broken) = from_json_entries::<WireFile, WireResult>(text, "results")?;
     if let Some(version) = wire.schema_version.filter(|version| *version > SCHEMA) {
         let problem = format!("schema {version} is newer than {SCHEMA}, the last one known here");
         return Err(FileProblem::at("schema_version", problem));
     }
     let metadata = wire.metadata.as_ref();
-    let version = metadata.and_then(|metadata| metadata.hyperfine_version.as_ref());
+    let version = metadata.and_then(|metadata| metadata.hyperfine_version.0.as_ref());
     let mut results = Results::new("", tool("hyperfine", version));
     results.facts = metadata.map(facts).unwrap_or_default();
     let mut times_named: HashMap<&str, usize> = HashMap::new();
@@ -110,26 +148,22 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     }
     for (index, result) in wire.results.iter().enumerate() {
         let name = name(result);
-        let read = benchmark(
-            result,
-            times_named[name] > 1,
-            wire.primary_metric.as_deref(),
-        );
-        let (place, of) = (
-            format!("results[{index}]."),
-            format!(", of command '{name}'"),
-        );
-        results.push(read.map_err(|problem| problem.within(&place, &of))?);
+        let mut read = named(result, times_named[name] > 1);
+        if let Err(problem) = fill(&mut read, result, wire.primary_metric.as_deref()) {
+            let place = format!("results[{index}].");
+            let problem = problem.within(&place, &format!(", of command '{name}'"));
+            read.state = ResultState::Failed(problem.into_text());
+        }
+        results.push(read);
+    }
+    for entry in broken {
+        entry.give_to(&mut results, &["name", "command"]);
     }
     Ok(results)
 }
 
-/// Reads one command, whose name may come again.
-fn benchmark(
-    result: &WireResult,
-    comes_again: bool,
-    primary: Option<&str>,
-) -> Result<ResultBenchmark, FileProblem> {
+/// A command without its launches, whose name may come again.
+fn named(result: &WireResult, comes_again: bool) -> ResultBenchmark {
     let mut read = ResultBenchmark {
         name: name(result).to_owned(),
         parameters: parameters(result),
@@ -143,16 +177,30 @@ fn benchmark(
             .collect();
         read.name = format!("{} [{}]", read.name, pairs.join(", "));
     }
+    read
+}
+
+/// Reads the launches of a command, or what sums them up.
+fn fill(
+    read: &mut ResultBenchmark,
+    result: &WireResult,
+    primary: Option<&str>,
+) -> Result<(), FileProblem> {
     let (rows, codes) = match &result.measurements {
         Some(launches) => (
             measured(launches, primary)?,
-            launches.iter().map(|launch| launch.exit_code).collect(),
+            launches
+                .iter()
+                .filter_map(|launch| launch.exit_code)
+                .collect(),
         ),
         None => (timed(result)?, result.exit_codes.iter().copied().collect()),
     };
-    read.label = exits(&codes);
+    read.exits = ExitCodes(codes);
+    // hyperfine keeps launches that failed only when it was told to.
+    read.label = read.exits.any_failed().then(|| read.exits.to_string());
     if rows.len() > 0 {
-        rows.give_to(&mut read);
+        rows.give_to(read);
     } else {
         let (statistic, time) = summary(result)?;
         read.metrics = vec![Metric::Wall];
@@ -160,7 +208,7 @@ fn benchmark(
         read.values = vec![time];
         read.state = summarised(statistic);
     }
-    Ok(read)
+    Ok(())
 }
 
 /// The name the user gave, or the command.
@@ -169,11 +217,11 @@ fn name(result: &WireResult) -> &str {
 }
 
 fn parameters(result: &WireResult) -> Vec<(String, String)> {
-    let only = result.parameter.iter();
+    let only = result.parameter.0.iter();
     let only = only.map(|value| ("parameter".to_owned(), value.clone()));
-    let named = result.parameters.iter().map(|(name, parameter)| {
-        let (WireParameter::Text(value) | WireParameter::Object { value }) = parameter;
-        (name.clone(), value.clone())
+    let named = result.parameters.iter().filter_map(|(name, parameter)| {
+        let WireParameter(Text(value)) = parameter;
+        Some((name.clone(), value.clone()?))
     });
     only.chain(named).collect()
 }
@@ -293,28 +341,9 @@ fn summary(result: &WireResult) -> Result<(&'static str, f64), FileProblem> {
     Ok((statistic, time))
 }
 
-/// The exit codes, where one of them tells of a failure. hyperfine keeps such
-/// launches only when it was told to.
-fn exits(codes: &BTreeSet<Option<i64>>) -> Option<String> {
-    if codes.iter().all(|code| *code == Some(0)) {
-        return None;
-    }
-    let codes = codes.iter().map(|code| match code {
-        Some(code) => code.to_string(),
-        None => "none".to_owned(),
-    });
-    let codes: Vec<String> = codes.collect();
-    let word = if codes.len() == 1 {
-        "exit code"
-    } else {
-        "exit codes"
-    };
-    Some(format!("{word} {}", codes.join(", ")))
-}
-
 fn facts(metadata: &WireMetadata) -> ResultFacts {
     let platform = &metadata.platform;
-    let system = [platform.os.as_deref(), platform.architecture.as_deref()];
+    let system = [platform.os.0.as_deref(), platform.architecture.0.as_deref()];
     let system: Vec<&str> = system.into_iter().flatten().collect();
     ResultFacts {
         system: (!system.is_empty()).then(|| system.join(" ")),
@@ -326,7 +355,6 @@ fn facts(metadata: &WireMetadata) -> ResultFacts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deadheat_model::ResultState;
 
     fn read_text(text: &str) -> Result<Results, String> {
         read(text.as_bytes()).map_err(|problem| problem.of("a.json").to_string())
@@ -335,6 +363,14 @@ mod tests {
     fn one(fields: &str) -> Result<ResultBenchmark, String> {
         let text = format!(r#"{{"results":[{{"command":"x",{fields}}}]}}"#);
         read_text(&text).map(|mut results| results.benchmarks.remove(0))
+    }
+
+    /// Why the command failed.
+    fn failure(fields: &str) -> String {
+        match one(fields).unwrap().state {
+            ResultState::Failed(why) => why,
+            other => panic!("{fields}: {other:?}"),
+        }
     }
 
     fn launch(fields: &str) -> String {
@@ -361,8 +397,8 @@ mod tests {
             );
         }
         assert_eq!(
-            one(r#""user":1"#).unwrap_err(),
-            "a.json: results[0].times, of command 'x': there are neither times of launches nor a \
+            failure(r#""user":1"#),
+            "results[0].times, of command 'x': there are neither times of launches nor a \
              median of them"
         );
     }
@@ -407,7 +443,7 @@ mod tests {
         assert_eq!(label("[3,3,3]").as_deref(), Some("exit code 3"));
         assert_eq!(
             label("[0,null,1]").as_deref(),
-            Some("exit codes none, 0, 1")
+            Some("exit codes 0, 1 or killed by a signal")
         );
     }
 
@@ -461,10 +497,7 @@ mod tests {
                  'second'",
             ),
         ] {
-            assert_eq!(
-                one(fields).unwrap_err(),
-                format!("a.json: results[0].{told}")
-            );
+            assert_eq!(failure(fields), format!("results[0].{told}"));
         }
         for (fields, path) in [
             (r#""times":["1"]"#, "results[0].times[0]"),
@@ -472,11 +505,57 @@ mod tests {
                 r#""measurements":[{"exit_code":0}]"#,
                 "results[0].measurements[0]",
             ),
-            (r#""parameters":{"n":1}"#, "results[0].parameters.n"),
         ] {
             let error = one(fields).unwrap_err();
             assert!(error.ends_with(&format!("at {path}")), "{error}");
         }
+    }
+
+    #[test]
+    fn fields_that_nothing_depends_on_may_hold_anything() {
+        for fields in [
+            r#""parameters":{"n":4,"list":[1],"own":{"value":true}}"#,
+            r#""exit_codes":null,"parameters":null,"memory_usage_byte":"much""#,
+            r#""exit_codes":["0"],"name":5,"parameter":7"#,
+        ] {
+            let read = one(&format!(r#""times":[1,2],{fields}"#)).unwrap();
+            assert_eq!(read.values, [1e9, 2e9], "{fields}");
+        }
+        let read = one(r#""times":[1],"parameters":{"n":4,"own":{"value":true}}"#).unwrap();
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(read.parameters, [pair("n", "4"), pair("own", "true")]);
+        let text = r#"{"metadata":{"hyperfine_version":2,"platform":7},"primary_metric":1,
+            "results":[{"command":"x","measurements":[{"time_wall_clock":{"value":1,"unit":"second"},
+            "instructions":63.5,"exit_code":"none"}]}]}"#;
+        let read = read_text(text).unwrap();
+        assert_eq!(read.benchmarks[0].metrics, [Metric::Wall]);
+        assert_eq!(read.benchmarks[0].exits, ExitCodes::default());
+    }
+
+    #[test]
+    fn one_bad_command_does_not_cost_the_others() {
+        let text = |bad: &str| {
+            let good = r#"{"command":"good","times":[1]}"#;
+            read_text(&format!(r#"{{"results":[{bad},{good}]}}"#)).unwrap()
+        };
+        for (bad, why) in [
+            (
+                r#"{"command":"bad","times":["1"]}"#,
+                "results[0].times[0]: a number is expected, not the text \"1\"",
+            ),
+            (
+                r#"{"command":"bad","times":[-1]}"#,
+                "results[0].times[0], of command 'bad': -1000000000 is negative",
+            ),
+        ] {
+            let read = text(bad);
+            let of_name = read.benchmarks.iter().find(|one| one.name == "bad");
+            assert_eq!(of_name.unwrap().state, ResultState::Failed(why.to_owned()));
+            assert_eq!(read.benchmarks.len(), 2);
+        }
+        let read = text("7");
+        assert_eq!(read.benchmarks.len(), 1);
+        assert_eq!(read.unread, ["results[0]: an object is expected, not 7"]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use deadheat_model::{Better, Metric, ResultBenchmark, ResultFacts, ResultState, 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::json::{Number, from_json};
+use super::json::{Number, Text, from_json_entries, lenient};
 use super::rows::{Rows, summarised, tool, with_pairs};
 use crate::error::FileProblem;
 
@@ -18,8 +18,10 @@ const CALLS_OF_BENCHMARK: usize = 100_000;
 
 /// Reads what JMH wrote with `-rf json`. Each fork is a process.
 pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
-    let entries: Vec<Entry> = from_json(text)?;
-    let version = entries.iter().find_map(|entry| entry.jmh_version.as_ref());
+    let (entries, broken) = from_json_entries::<Vec<Entry>, Entry>(text, "")?;
+    let version = entries
+        .iter()
+        .find_map(|entry| entry.jmh_version.0.as_ref());
     let mut results = Results::new("", tool("JMH", version));
     results.facts = ResultFacts {
         runtime: entries.first().and_then(Entry::runtime),
@@ -27,9 +29,26 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     };
     let names = Names::of(&entries);
     for (index, entry) in entries.iter().enumerate() {
-        let read = entry.benchmark(names.of_entry(entry));
-        let place = format!("[{index}].primaryMetric.");
-        results.push(read.map_err(|problem| problem.within(&place, ""))?);
+        let mut read = ResultBenchmark {
+            name: names.of_entry(entry),
+            threads: entry
+                .threads
+                .and_then(|threads| u32::try_from(threads).ok()),
+            ..ResultBenchmark::default()
+        };
+        if let Err(problem) = entry.fill(&mut read) {
+            let problem = problem.within(&format!("[{index}].primaryMetric."), "");
+            read.state = ResultState::Failed(problem.into_text());
+        }
+        results.push(read);
+    }
+    for entry in broken {
+        entry.give_to_named(&mut results, |entry| {
+            entry
+                .get("benchmark")?
+                .as_str()
+                .map(|full| short(full).to_owned())
+        });
     }
     Ok(results)
 }
@@ -37,17 +56,22 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Entry {
-    jmh_version: Option<String>,
+    #[serde(default)]
+    jmh_version: Text,
     benchmark: String,
     mode: String,
+    #[serde(default, deserialize_with = "lenient")]
     threads: Option<i64>,
-    jdk_version: Option<String>,
-    vm_name: Option<String>,
-    vm_version: Option<String>,
     #[serde(default)]
-    params: BTreeMap<String, String>,
+    jdk_version: Text,
+    #[serde(default)]
+    vm_name: Text,
+    #[serde(default)]
+    vm_version: Text,
+    #[serde(default, deserialize_with = "lenient")]
+    params: BTreeMap<String, Text>,
     primary_metric: Primary,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient")]
     secondary_metrics: BTreeMap<String, Secondary>,
 }
 
@@ -69,9 +93,9 @@ struct Primary {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Secondary {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient")]
     score_unit: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient")]
     raw_data: Vec<Vec<Lenient>>,
 }
 
@@ -94,15 +118,15 @@ impl Lenient {
 
 impl Entry {
     fn runtime(&self) -> Option<String> {
-        let version = self.vm_version.as_ref().or(self.jdk_version.as_ref());
-        match (&self.vm_name, version) {
+        let version = self.vm_version.0.as_ref().or(self.jdk_version.0.as_ref());
+        match (&self.vm_name.0, version) {
             (Some(name), Some(version)) => Some(format!("{name} {version}")),
             (Some(name), None) => Some(name.clone()),
             (None, version) => version.map(|version| format!("Java {version}")),
         }
     }
 
-    fn benchmark(&self, name: String) -> Result<ResultBenchmark, FileProblem> {
+    fn fill(&self, benchmark: &mut ResultBenchmark) -> Result<(), FileProblem> {
         let primary = &self.primary_metric;
         let (metric, factor) = primary_metric(&primary.score_unit).ok_or_else(|| {
             let problem = format!(
@@ -112,11 +136,6 @@ impl Entry {
             );
             FileProblem::at("scoreUnit", problem)
         })?;
-        let mut benchmark = ResultBenchmark {
-            name,
-            threads: self.threads.and_then(|threads| u32::try_from(threads).ok()),
-            ..ResultBenchmark::default()
-        };
         let mut rows = Rows::default();
         if !primary.raw_data_histogram.is_empty() {
             primary.single_calls(&metric, factor, &mut rows)?;
@@ -133,8 +152,8 @@ impl Entry {
                 None => benchmark.state = ResultState::Failed("JMH kept no score of it".to_owned()),
             }
         }
-        rows.give_to(&mut benchmark);
-        Ok(benchmark)
+        rows.give_to(benchmark);
+        Ok(())
     }
 
     /// A row for every iteration, with the secondary metrics of the same shape.
@@ -261,8 +280,9 @@ impl<'a> Names<'a> {
         if self.modes[full].len() > 1 {
             name = format!("{name}:{}", entry.mode);
         }
-        let pair = |(key, value): (&String, &String)| format!("{key}={value}");
-        let mut pairs: Vec<String> = entry.params.iter().map(pair).collect();
+        let pair =
+            |(key, value): (&String, &Text)| value.0.as_ref().map(|value| format!("{key}={value}"));
+        let mut pairs: Vec<String> = entry.params.iter().filter_map(pair).collect();
         if let (true, Some(threads)) = (self.threads[full].len() > 1, entry.threads) {
             pairs.push(format!("threads={threads}"));
         }

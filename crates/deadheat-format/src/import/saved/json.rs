@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use deadheat_model::NO_NUMBERS;
+use deadheat_model::{NO_NUMBERS, Results};
 use serde::de::{self, Deserialize, DeserializeOwned, Deserializer, Visitor};
+use serde_json::Value;
 
-use crate::error::FileProblem;
+use super::rows::failed;
+use crate::error::{FileProblem, MORE_BEHIND};
 
 /// A number, or one of the words that programs write where they have none:
 /// `NaN`, `Infinity`, `null`, which are `None`.
@@ -99,6 +101,121 @@ pub(super) fn from_json<T: DeserializeOwned>(text: &[u8]) -> Result<T, FileProbl
     Err(with_place(&legal, &error))
 }
 
+/// Reads JSON of this shape, whose list `key` (the whole text if it is empty) holds one entry `E`
+/// a benchmark. Entries of another shape are left out of it and come back with the problem.
+///
+/// If every entry is of another shape, then the file is not what it looks like.
+pub(super) fn from_json_entries<T: DeserializeOwned, E: DeserializeOwned>(
+    text: &[u8],
+    key: &str,
+) -> Result<(T, Vec<BrokenEntry>), FileProblem> {
+    // A file without a broken entry is read once, and not as a tree.
+    let problem = match from_json(text) {
+        Ok(whole) => return Ok((whole, Vec::new())),
+        Err(problem) => problem,
+    };
+    match without_broken::<E>(text, key) {
+        Some((tree, broken)) => Ok((serde_json::from_value(tree).map_err(|_| problem)?, broken)),
+        None => Err(problem),
+    }
+}
+
+/// The tree of a text without the entries that are no `E`; `None` if that leaves nothing.
+fn without_broken<E: DeserializeOwned>(
+    text: &[u8],
+    key: &str,
+) -> Option<(Value, Vec<BrokenEntry>)> {
+    let mut tree: Value = from_json(text).ok()?;
+    let entries = match key {
+        "" => tree.as_array_mut()?,
+        key => tree.get_mut(key)?.as_array_mut()?,
+    };
+    let mut broken = Vec::new();
+    let mut index = 0;
+    entries.retain(|entry| {
+        let place = format!("{key}[{index}]");
+        index += 1;
+        let Err(problem) = from_json::<E>(entry.to_string().as_bytes()) else {
+            return true;
+        };
+        let problem = match problem {
+            FileProblem::Json { path, problem, .. } if !path.is_empty() => {
+                format!("{place}.{path}: {problem}")
+            }
+            problem => format!("{place}: {}", problem.into_text()),
+        };
+        let entry = entry.clone();
+        broken.push(BrokenEntry { entry, problem });
+        false
+    });
+    (!entries.is_empty() && !broken.is_empty()).then_some((tree, broken))
+}
+
+/// An entry of a list that could not be read.
+#[derive(Debug)]
+pub(super) struct BrokenEntry {
+    entry: Value,
+    problem: String,
+}
+
+impl BrokenEntry {
+    /// Adds it as a benchmark that failed, called by the first of these keys that it has; without
+    /// any it is counted among what could not be read.
+    pub(super) fn give_to(self, results: &mut Results, names: &[&str]) {
+        self.give_to_named(results, |entry| {
+            let mut names = names.iter();
+            names.find_map(|key| Some(entry.get(key)?.as_str()?.to_owned()))
+        });
+    }
+
+    /// The same, where other entries may be of the benchmark of that name, which has then failed.
+    pub(super) fn give_to_known(self, results: &mut Results, names: &[&str]) {
+        let name = names.iter().find_map(|key| self.entry.get(key)?.as_str());
+        let known = results
+            .benchmarks
+            .iter_mut()
+            .find(|one| Some(&*one.name) == name);
+        match known {
+            Some(known) => *known = failed(&known.name, self.problem),
+            None => self.give_to(results, names),
+        }
+    }
+
+    /// The same, called as `name` finds.
+    pub(super) fn give_to_named(
+        self,
+        results: &mut Results,
+        name: impl FnOnce(&Value) -> Option<String>,
+    ) {
+        match name(&self.entry) {
+            Some(name) => results.push(failed(&name, self.problem)),
+            None => results.unread.push(self.problem),
+        }
+    }
+}
+
+/// Reads a field that is only shown, or not needed: whatever is not of its type counts as absent.
+pub(super) fn lenient<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    let value = Value::deserialize(deserializer)?;
+    Ok(serde_json::from_value(value).unwrap_or_default())
+}
+
+/// Reads text of which nothing depends; a number or truth value is taken as it is written.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Text(pub(super) Option<String>);
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Text(match Value::deserialize(deserializer)? {
+            Value::String(text) => Some(text),
+            value @ (Value::Number(_) | Value::Bool(_)) => Some(value.to_string()),
+            _ => None,
+        }))
+    }
+}
+
 /// The same text without a byte-order mark.
 pub(super) fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
@@ -106,6 +223,9 @@ pub(super) fn without_mark(text: &[u8]) -> &[u8] {
 
 /// The problem of a text that could not be read, and its place.
 fn with_place(text: &[u8], error: &serde_json::Error) -> FileProblem {
+    if let Err(error) = std::str::from_utf8(text) {
+        return not_utf8(text, error.valid_up_to());
+    }
     let problem = error.to_string();
     let mut way = way_to(text, error.line(), error.column());
     if problem.starts_with("missing field")
@@ -120,7 +240,90 @@ fn with_place(text: &[u8], error: &serde_json::Error) -> FileProblem {
         line: error.line().max(1) as u64,
         column: error.column().max(1) as u64,
         path: written_out(&way),
-        problem: problem.strip_suffix(&place).unwrap_or(&problem).to_owned(),
+        problem: in_words(problem.strip_suffix(&place).unwrap_or(&problem)),
+    }
+}
+
+/// The problem of a text in another encoding: the place of the first byte that is not UTF-8.
+fn not_utf8(text: &[u8], at: usize) -> FileProblem {
+    let before = &text[..at];
+    let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+    let column = before
+        .iter()
+        .rev()
+        .take_while(|byte| **byte != b'\n')
+        .count()
+        + 1;
+    FileProblem::Json {
+        line: line as u64,
+        column: column as u64,
+        path: written_out(&way_to(text, line, column)),
+        problem: format!(
+            "the byte 0x{:02X} is not UTF-8; save the file as UTF-8, \
+             as `iconv -f LATIN1 -t UTF-8` does",
+            text[at]
+        ),
+    }
+}
+
+/// The words of the JSON parser in those of the format: it speaks of its own types.
+fn in_words(problem: &str) -> String {
+    let quoted = |text: &str| text.split('`').nth(1).unwrap_or_default().to_owned();
+    if let Some((found, expected)) = problem
+        .strip_prefix("invalid type: ")
+        .or_else(|| problem.strip_prefix("invalid value: "))
+        .and_then(|rest| rest.rsplit_once(", expected "))
+    {
+        let found = match found.split_once(' ') {
+            Some(("string", text)) => format!("the text {text}"),
+            Some(("integer" | "boolean", _)) => quoted(found),
+            Some(("floating", _)) => quoted(found),
+            _ => match found {
+                "map" => "an object".to_owned(),
+                "sequence" => "a list".to_owned(),
+                other => other.to_owned(),
+            },
+        };
+        return format!("{} is expected, not {found}", type_in_words(expected));
+    }
+    if problem.starts_with("missing field") {
+        return format!("the field '{}' is missing", quoted(problem));
+    }
+    if problem.starts_with("duplicate field") {
+        return format!("the field '{}' comes twice", quoted(problem));
+    }
+    if problem.starts_with("invalid length") {
+        return "the list does not have as many elements as it should".to_owned();
+    }
+    if problem.starts_with("unknown variant") {
+        return format!("'{}' is not one of the words known here", quoted(problem));
+    }
+    if problem.starts_with("data did not match any variant") {
+        return "the value is of another type than it should be".to_owned();
+    }
+    if problem.starts_with("EOF while parsing") {
+        return "the file ends in the middle of its JSON".to_owned();
+    }
+    match problem {
+        "trailing characters" => MORE_BEHIND.to_owned(),
+        other => other.to_owned(),
+    }
+}
+
+/// What a field should be.
+fn type_in_words(expected: &str) -> &str {
+    match expected.split(' ').next().unwrap_or_default() {
+        "struct" | "map" => "an object",
+        "i64" | "u64" | "u32" | "i32" | "usize" => "a whole number",
+        "f64" => "a number",
+        "tuple" => "a list",
+        _ => match expected {
+            "a sequence" => "a list",
+            "a map" => "an object",
+            "a string" | "string or map" => "a text",
+            "a boolean" => "true or false",
+            other => other,
+        },
     }
 }
 
@@ -210,6 +413,13 @@ fn with_marks(text: &[u8]) -> Cow<'_, [u8]> {
     legal
 }
 
+/// Returns true where the beginning of a text has these words.
+pub(super) fn contains(text: &[u8], part: &[u8]) -> bool {
+    // They come early; a whole file need not be searched for them.
+    let beginning = &text[..text.len().min(1 << 20)];
+    beginning.windows(part.len()).any(|window| window == part)
+}
+
 /// The place behind the string that begins at `at`.
 pub(super) fn end_of_string(text: &[u8], at: usize) -> usize {
     let mut at = at + 1;
@@ -259,18 +469,95 @@ mod tests {
     fn an_error_names_line_column_and_place_in_the_tree() {
         assert_eq!(
             read("{\"values\":\n [1, \"2\"]}").unwrap_err(),
-            "a.json:2:8: invalid type: string \"2\", expected a number, at values[1]"
+            "a.json:2:8: a number is expected, not the text \"2\", at values[1]"
         );
         assert_eq!(
             read("{\"values\":\n [1, ").unwrap_err(),
-            "a.json:2:5: EOF while parsing a value, at values[1]"
+            "a.json:2:5: the file ends in the middle of its JSON, at values[1]"
         );
         assert_eq!(
             read("{\"values\":[]} x").unwrap_err(),
-            "a.json:1:15: trailing characters"
+            "a.json:1:15: there is more behind the end of the JSON"
         );
         let error = read("{\"values\":[NaN], \"values\":[]}").unwrap_err();
-        assert!(error.contains("duplicate field"), "{error}");
+        assert!(error.contains("the field 'values' comes twice"), "{error}");
+    }
+
+    #[test]
+    fn no_error_speaks_of_types_of_the_program() {
+        #[derive(Debug, Deserialize)]
+        #[allow(dead_code)]
+        struct All {
+            whole: Option<u32>,
+            text: Option<String>,
+            list: Option<Vec<u8>>,
+            object: Option<Wire>,
+            truth: Option<bool>,
+            pair: Option<(f64, f64)>,
+            word: Option<Word>,
+            either: Option<Either>,
+        }
+        #[derive(Debug, Deserialize)]
+        enum Word {
+            One,
+        }
+        #[derive(Debug, Deserialize)]
+        #[serde(untagged)]
+        #[allow(dead_code)]
+        enum Either {
+            Text(String),
+        }
+        for (text, told) in [
+            (
+                r#"{"whole":"4"}"#,
+                "a whole number is expected, not the text \"4\"",
+            ),
+            (r#"{"whole":-4}"#, "a whole number is expected, not -4"),
+            (r#"{"text":7}"#, "a text is expected, not 7"),
+            (r#"{"text":1.5}"#, "a text is expected, not 1.5"),
+            (r#"{"text":{}}"#, "a text is expected, not an object"),
+            (r#"{"list":{}}"#, "a list is expected, not an object"),
+            (r#"{"object":7}"#, "an object is expected, not 7"),
+            (
+                r#"{"object":[]}"#,
+                "the list does not have as many elements",
+            ),
+            (r#"{"object":{}}"#, "the field 'values' is missing"),
+            (
+                r#"{"truth":null,"pair":[1]}"#,
+                "the list does not have as many elements",
+            ),
+            (
+                r#"{"truth":"no"}"#,
+                "true or false is expected, not the text \"no\"",
+            ),
+            (
+                r#"{"word":"Two"}"#,
+                "'Two' is not one of the words known here",
+            ),
+            (r#"{"either":7}"#, "the value is of another type"),
+        ] {
+            let problem = from_json::<All>(text.as_bytes()).unwrap_err();
+            let error = problem.of("a.json").to_string();
+            assert!(error.contains(told), "{text}: {error}");
+            for word in [
+                "struct", "enum", "u32", "untagged", "variant", "sequence", "map",
+            ] {
+                assert!(!error.contains(word), "{text}: {error}");
+            }
+        }
+    }
+
+    #[test]
+    fn another_encoding_is_named_with_its_place() {
+        let latin = b"{\"values\":\n [\"\xe9\"]}";
+        let error = from_json::<Wire>(latin).unwrap_err().of("a.json");
+        let error = error.to_string();
+        assert!(
+            error.starts_with("a.json:2:4: the byte 0xE9 is not UTF-8"),
+            "{error}"
+        );
+        assert!(error.ends_with(", at values[0]"), "{error}");
     }
 
     #[test]

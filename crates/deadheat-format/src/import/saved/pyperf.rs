@@ -4,9 +4,9 @@ use deadheat_model::{Better, Metric, ResultBenchmark, ResultFacts, ResultState, 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::json::{Number, from_json};
+use super::json::{Number, from_json_entries, lenient};
 use super::rows::{Rows, tool};
-use crate::error::FileProblem;
+use crate::error::{FileProblem, Place};
 
 /// Facts about a run, free in their words. Those that all runs of a benchmark
 /// share stands at the benchmark, what all benchmarks share at the suite.
@@ -15,6 +15,7 @@ type Metadata = Map<String, Value>;
 #[derive(Deserialize)]
 struct WireSuite {
     version: Value,
+    #[serde(default, deserialize_with = "lenient")]
     metadata: Option<Metadata>,
     benchmarks: Vec<WireBenchmark>,
 }
@@ -22,13 +23,14 @@ struct WireSuite {
 #[derive(Deserialize)]
 struct WireBenchmark {
     // Its name in formats before 1.0.
-    #[serde(alias = "common_metadata")]
+    #[serde(default, alias = "common_metadata", deserialize_with = "lenient")]
     metadata: Option<Metadata>,
     runs: Vec<WireRun>,
 }
 
 #[derive(Deserialize)]
 struct WireRun {
+    #[serde(default, deserialize_with = "lenient")]
     metadata: Option<Metadata>,
     // Likewise. Runs that only calibrate have none.
     #[serde(default, alias = "samples")]
@@ -38,7 +40,7 @@ struct WireRun {
 /// Reads a suite. Every run with values is a process of its own; the values are
 /// per iteration already.
 pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
-    let wire: WireSuite = from_json(text)?;
+    let (wire, broken) = from_json_entries::<WireSuite, WireBenchmark>(text, "benchmarks")?;
     if !is_known(&wire.version) {
         let problem = format!(
             "version {} of pyperf's format is not known here; known are 5, 6 and \"1.0\"",
@@ -52,32 +54,66 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     results.facts = facts(&wire);
     for (index, benchmark) in wire.benchmarks.iter().enumerate() {
         let place = format!("benchmarks[{index}]");
-        let shared = Nearest([None, benchmark.metadata.as_ref(), suite]);
         let first = benchmark.runs.first().and_then(|run| run.metadata.as_ref());
         let metadata = Nearest([first, benchmark.metadata.as_ref(), suite]);
-        let name = metadata
-            .text("name")
-            .ok_or_else(|| FileProblem::at(&*place, "the benchmark has no name"))?;
+        let Some(name) = metadata.text("name") else {
+            results
+                .unread
+                .push(format!("{place}: the benchmark has no name"));
+            continue;
+        };
+        let mut read = ResultBenchmark {
+            name: name.to_owned(),
+            ..ResultBenchmark::default()
+        };
         let unit = metadata.text("unit").unwrap_or("second");
+        match benchmark.rows(suite, unit, &place) {
+            Ok(rows) => {
+                if rows.len() == 0 {
+                    read.state = ResultState::Skipped("no run of it has values".to_owned());
+                }
+                rows.give_to(&mut read);
+            }
+            Err(problem) => {
+                let problem = problem.within("", &format!(", of benchmark '{name}'"));
+                read.state = ResultState::Failed(problem.into_text());
+            }
+        }
+        results.push(read);
+    }
+    for entry in broken {
+        entry.give_to_named(&mut results, |entry| {
+            let metadata = entry.get("metadata").or(entry.get("common_metadata"));
+            Some(metadata?.get("name")?.as_str()?.to_owned())
+        });
+    }
+    if let ([], [problem, ..]) = (&results.benchmarks[..], &results.unread[..]) {
+        return Err(FileProblem::at(Place::Whole, problem));
+    }
+    Ok(results)
+}
+
+impl WireBenchmark {
+    /// The values of all runs, each of which is a process.
+    fn rows(&self, suite: Option<&Metadata>, unit: &str, place: &str) -> Result<Rows, FileProblem> {
         let (metric, factor) = metric_of(unit).ok_or_else(|| {
-            let problem = format!(
-                "benchmark '{name}' has the unit '{unit}'; known are second, byte and integer"
-            );
-            FileProblem::at(&*place, problem)
+            let problem = format!("the unit is '{unit}'; known are second, byte and integer");
+            FileProblem::at(place, problem)
         })?;
+        let shared = Nearest([None, self.metadata.as_ref(), suite]);
         let mut rows = Rows::default();
-        let measured = benchmark.runs.iter().enumerate();
+        let measured = self.runs.iter().enumerate();
         let measured = measured.filter(|(_, run)| !run.values.is_empty());
         for (process, (index, run)) in measured.enumerate() {
             let place = format!("{place}.runs[{index}]");
             let metadata = shared.of_run(run);
             let own = metadata.text("unit").unwrap_or("second");
             if own != unit {
-                let problem = format!("benchmark '{name}' has the unit '{unit}', but here '{own}'");
+                let problem = format!("the unit is '{own}', but of other runs '{unit}'");
                 return Err(FileProblem::at(place, problem));
             }
             for (value, number) in run.values.iter().enumerate() {
-                let at = || format!("{place}.values[{value}], of benchmark '{name}'");
+                let at = || format!("{place}.values[{value}]");
                 rows.begin(process as u32);
                 rows.set(&metric, number.measured(factor, at)?);
                 if let Some(bytes) = metadata.peak() {
@@ -85,17 +121,8 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
                 }
             }
         }
-        let mut read = ResultBenchmark {
-            name: name.to_owned(),
-            ..ResultBenchmark::default()
-        };
-        if rows.len() == 0 {
-            read.state = ResultState::Skipped("no run of it has values".to_owned());
-        }
-        rows.give_to(&mut read);
-        results.push(read);
+        Ok(rows)
     }
-    Ok(results)
 }
 
 /// The metadata of a run, its benchmark and its suite, the nearest first.
@@ -187,6 +214,48 @@ mod tests {
         read(text.as_bytes()).map_err(|problem| problem.of("a.json").to_string())
     }
 
+    /// Why the first benchmark failed.
+    fn failure(text: &str) -> String {
+        match read_text(text).unwrap().benchmarks.remove(0).state {
+            ResultState::Failed(why) => why,
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn one_bad_benchmark_does_not_cost_the_others() {
+        let good = r#"{"metadata":{"name":"good"},"runs":[{"values":[1]}]}"#;
+        for (bad, failed) in [
+            (
+                r#"{"metadata":{"name":"bad"},"runs":[{"values":[-1]}]}"#,
+                true,
+            ),
+            (
+                r#"{"metadata":{"name":"bad"},"runs":[{"values":["1"]}]}"#,
+                true,
+            ),
+            (r#"{"metadata":{"name":"bad"}}"#, true),
+            (
+                r#"{"metadata":{"name":"bad","unit":"mile"},"runs":[{"values":[1]}]}"#,
+                true,
+            ),
+            (r#"{"runs":[{"values":[1]}]}"#, false),
+        ] {
+            let text = format!(r#"{{"version":"1.0","benchmarks":[{bad},{good}]}}"#);
+            let read = read_text(&text).unwrap();
+            let states: Vec<_> = read.benchmarks.iter().map(|one| &one.state).collect();
+            assert!(states.contains(&&ResultState::Measured), "{bad}");
+            let is_failed = states
+                .iter()
+                .any(|one| matches!(one, ResultState::Failed(_)));
+            assert_eq!(
+                (is_failed, read.unread.len()),
+                (failed, usize::from(!failed)),
+                "{bad}"
+            );
+        }
+    }
+
     /// A benchmark of one run with these values, and what is told of it.
     fn suite(values: &str, metadata: &str) -> String {
         format!(
@@ -232,7 +301,7 @@ mod tests {
 
     #[test]
     fn values_that_are_no_measurements_are_named() {
-        let at = "a.json: benchmarks[0].runs[0].values[1], of benchmark 'a': ";
+        let at = "benchmarks[0].runs[0].values[1], of benchmark 'a': ";
         for (values, told) in [
             ("1, -2", "-2000000000 is negative"),
             ("1, NaN", "there is no number"),
@@ -240,8 +309,8 @@ mod tests {
             ("1, null", "there is no number"),
             ("1, 1e300", "the number is too large"),
         ] {
-            let error = read_text(&suite(values, "")).unwrap_err();
-            assert_eq!(error, format!("{at}{told}"), "{values}");
+            let why = failure(&suite(values, ""));
+            assert_eq!(why, format!("{at}{told}"), "{values}");
         }
         let error = read_text(&suite("1, \"2\"", "")).unwrap_err();
         assert!(
@@ -256,20 +325,18 @@ mod tests {
 
     #[test]
     fn an_unknown_unit_is_named_and_so_is_a_second_one() {
-        let error = read_text(&suite("1", r#","unit":"furlong""#)).unwrap_err();
         assert_eq!(
-            error,
-            "a.json: benchmarks[0]: benchmark 'a' has the unit 'furlong'; known are second, byte \
-             and integer"
+            failure(&suite("1", r#","unit":"furlong""#)),
+            "benchmarks[0], of benchmark 'a': the unit is 'furlong'; known are second, byte and \
+             integer"
         );
-        let error = read_text(
+        let why = failure(
             r#"{"version":"1.0","benchmarks":[{"metadata":{"name":"a"},"runs":[{"values":[1]},
             {"values":[1],"metadata":{"unit":"byte"}}]}]}"#,
-        )
-        .unwrap_err();
+        );
         assert_eq!(
-            error,
-            "a.json: benchmarks[0].runs[1]: benchmark 'a' has the unit 'second', but here 'byte'"
+            why,
+            "benchmarks[0].runs[1], of benchmark 'a': the unit is 'byte', but of other runs 'second'"
         );
     }
 

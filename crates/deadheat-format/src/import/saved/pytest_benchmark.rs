@@ -4,7 +4,7 @@ use deadheat_model::{Metric, ResultBenchmark, ResultFacts, ResultState, Results}
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::json::{Number, from_json};
+use super::json::{Number, Text, from_json_entries, lenient};
 use super::rows::{Rows, summarised, tool};
 use crate::error::FileProblem;
 
@@ -13,21 +13,26 @@ struct WireSession {
     // Plugins and users may put anything into it.
     #[serde(default)]
     machine_info: Value,
+    #[serde(default, deserialize_with = "lenient")]
     datetime: Option<String>,
-    version: Option<String>,
+    #[serde(default)]
+    version: Text,
     benchmarks: Vec<WireBenchmark>,
 }
 
 #[derive(Deserialize)]
 struct WireBenchmark {
     name: String,
+    #[serde(default, deserialize_with = "lenient")]
     fullname: Option<String>,
-    group: Option<String>,
+    #[serde(default)]
+    group: Text,
     param: Option<Value>,
+    #[serde(default, deserialize_with = "lenient")]
     params: Option<Map<String, Value>>,
     #[serde(default)]
     options: Value,
-    stats: WireStats,
+    stats: Option<WireStats>,
 }
 
 #[derive(Deserialize)]
@@ -40,50 +45,70 @@ struct WireStats {
 
 /// Reads a session. All rounds of a test are of one process.
 pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
-    let wire: WireSession = from_json(text)?;
-    let tool = tool("pytest-benchmark", wire.version.as_ref());
+    let (wire, broken) = from_json_entries::<WireSession, WireBenchmark>(text, "benchmarks")?;
+    let tool = tool("pytest-benchmark", wire.version.0.as_ref());
     let mut results = Results::new("", tool);
     results.facts = facts(&wire);
     for (index, benchmark) in wire.benchmarks.iter().enumerate() {
-        let name = name(benchmark);
-        let stats = &benchmark.stats;
-        let place = format!("benchmarks[{index}].stats");
-        let metric = metric(&benchmark.options);
-        let mut rows = Rows::default();
-        let mut state = ResultState::Measured;
-        for (round, time) in stats.data.iter().flatten().enumerate() {
-            let at = || format!("{place}.data[{round}], of benchmark '{name}'");
-            rows.begin(0);
-            rows.set(&metric, time.measured(1e9, at)?);
-        }
-        if rows.len() == 0 {
-            let (statistic, time) = match (stats.median, stats.mean) {
-                (Some(median), _) => ("median", median),
-                (None, Some(mean)) => ("mean", mean),
-                (None, None) => {
-                    let problem = format!(
-                        "benchmark '{name}' has neither the times of its rounds ('data') nor \
-                         their median"
-                    );
-                    return Err(FileProblem::at(place, problem));
-                }
-            };
-            let at = || format!("{place}.{statistic}, of benchmark '{name}'");
-            rows.begin(0);
-            rows.set(&metric, time.measured(1e9, at)?);
-            state = summarised(statistic);
-        }
         let mut read = ResultBenchmark {
-            label: benchmark.group.clone(),
+            name: name(benchmark),
+            label: benchmark.group.0.clone(),
             parameters: parameters(benchmark),
-            name,
-            state,
             ..ResultBenchmark::default()
         };
-        rows.give_to(&mut read);
+        match rounds(benchmark) {
+            Ok((rows, state)) => {
+                rows.give_to(&mut read);
+                read.state = state;
+            }
+            Err(problem) => {
+                let behind = format!(", of benchmark '{}'", read.name);
+                let problem = problem.within(&format!("benchmarks[{index}]."), &behind);
+                read.state = ResultState::Failed(problem.into_text());
+            }
+        }
         results.push(read);
     }
+    for entry in broken {
+        entry.give_to(&mut results, &["fullname", "name"]);
+    }
     Ok(results)
+}
+
+/// The times of the rounds, or else what sums them up.
+fn rounds(benchmark: &WireBenchmark) -> Result<(Rows, ResultState), FileProblem> {
+    let metric = metric(&benchmark.options);
+    let mut rows = Rows::default();
+    let Some(stats) = &benchmark.stats else {
+        return Err(FileProblem::at(
+            "stats",
+            "pytest-benchmark kept no times of it",
+        ));
+    };
+    for (round, time) in stats.data.iter().flatten().enumerate() {
+        rows.begin(0);
+        rows.set(
+            &metric,
+            time.measured(1e9, || format!("stats.data[{round}]"))?,
+        );
+    }
+    if rows.len() > 0 {
+        return Ok((rows, ResultState::Measured));
+    }
+    let (statistic, time) = match (stats.median, stats.mean) {
+        (Some(median), _) => ("median", median),
+        (None, Some(mean)) => ("mean", mean),
+        (None, None) => {
+            let problem = "there are neither the times of its rounds ('data') nor their median";
+            return Err(FileProblem::at("stats", problem));
+        }
+    };
+    rows.begin(0);
+    rows.set(
+        &metric,
+        time.measured(1e9, || format!("stats.{statistic}"))?,
+    );
+    Ok((rows, summarised(statistic)))
 }
 
 /// The name that pytest-benchmark itself compares by: with file and class, because functions of the
@@ -149,6 +174,37 @@ mod tests {
         read(text.as_bytes()).map_err(|problem| problem.of("a.json").to_string())
     }
 
+    /// Why the first benchmark failed.
+    fn failure(text: &str) -> String {
+        match read_text(text).unwrap().benchmarks.remove(0).state {
+            ResultState::Failed(why) => why,
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn one_bad_test_does_not_cost_the_others() {
+        for (bad, failed, unread) in [
+            (r#"{"name":"bad"}"#, 1, 0),
+            (r#"{"name":"bad","stats":7}"#, 1, 0),
+            (r#"{"name":"bad","stats":{"data":["1"]}}"#, 1, 0),
+            (r#"{"name":"bad","stats":{"data":[-1]}}"#, 1, 0),
+            (r#"{"stats":{"data":[1]}}"#, 0, 1),
+        ] {
+            let good = r#"{"name":"good","group":3,"stats":{"data":[1]}}"#;
+            let text = format!(r#"{{"machine_info":{{}},"benchmarks":[{bad},{good}]}}"#);
+            let read = read_text(&text).unwrap();
+            let state = |name: &str| {
+                let mut of_name = read.benchmarks.iter().filter(|one| one.name == name);
+                of_name.next().map(|one| one.state.clone())
+            };
+            assert_eq!(state("good"), Some(ResultState::Measured), "{bad}");
+            let is_failed = matches!(state("bad"), Some(ResultState::Failed(_)));
+            assert_eq!(usize::from(is_failed), failed, "{bad}");
+            assert_eq!(read.unread.len(), unread, "{bad}");
+        }
+    }
+
     fn session(benchmark: &str, stats: &str) -> String {
         format!(
             r#"{{"machine_info":{{}},"benchmarks":[{{"name":"test_a",{benchmark}"stats":{stats}}}]}}"#
@@ -196,11 +252,16 @@ mod tests {
                 (&[value][..], &[0][..])
             );
         }
-        assert_eq!(
-            read_text(&session("", "{}")).unwrap_err(),
-            "a.json: benchmarks[0].stats: benchmark 'test_a' has neither the times of its rounds \
-             ('data') nor their median"
-        );
+        for (stats, why) in [
+            (
+                "{}",
+                "there are neither the times of its rounds ('data') nor their median",
+            ),
+            ("null", "pytest-benchmark kept no times of it"),
+        ] {
+            let why = format!("benchmarks[0].stats, of benchmark 'test_a': {why}");
+            assert_eq!(failure(&session("", stats)), why);
+        }
     }
 
     #[test]
@@ -219,8 +280,8 @@ mod tests {
                 "median, of benchmark 'test_a': there is no number",
             ),
         ] {
-            let error = read_text(&session("", stats)).unwrap_err();
-            assert_eq!(error, format!("a.json: benchmarks[0].stats.{told}"));
+            let why = failure(&session("", stats));
+            assert_eq!(why, format!("benchmarks[0].stats.{told}"));
         }
         let error = read_text(&session("", r#"{"data":["1"]}"#)).unwrap_err();
         assert!(error.ends_with("at benchmarks[0].stats.data[0]"), "{error}");

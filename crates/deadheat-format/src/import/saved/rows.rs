@@ -18,6 +18,15 @@ pub(super) fn with_pairs(name: &str, pairs: &[String]) -> String {
     }
 }
 
+/// A benchmark that could not be read, for this reason.
+pub(super) fn failed(name: &str, why: String) -> ResultBenchmark {
+    ResultBenchmark {
+        name: name.to_owned(),
+        state: ResultState::Failed(why),
+        ..ResultBenchmark::default()
+    }
+}
+
 /// The state of a benchmark of which only this statistic was kept.
 pub(super) fn summarised(statistic: &str) -> ResultState {
     ResultState::Summarised {

@@ -1,0 +1,267 @@
+//! Files that other tools write and that are not read here: known by what only they hold, so that the
+//! user learns which file to give instead.
+
+use super::json::contains;
+
+/// A kind of file.
+struct Unread {
+    /// Texts that all stand in it.
+    signs: &'static [&'static str],
+    /// What it is.
+    kind: &'static str,
+    /// What can be read instead.
+    instead: &'static str,
+}
+
+const TIDY: &str = "write its samples as tidy CSV (benchmark,contender,replicate,wall_ns)";
+const CRITERION: &str = "give the folder target/criterion";
+const GOOGLE: &str = "record with --benchmark_out=FILE --benchmark_out_format=json";
+const HYPERFINE: &str = "record with --export-json FILE";
+const JMH: &str = "record with -rf json -rff FILE";
+const DOTNET: &str = "record with --exporters fulljson, and give the file *-report-full.json";
+const PYTEST: &str = "record with --benchmark-json=FILE";
+
+const fn unread(
+    signs: &'static [&'static str],
+    kind: &'static str,
+    instead: &'static str,
+) -> Unread {
+    Unread {
+        signs,
+        kind,
+        instead,
+    }
+}
+
+/// JSON, the surest signs first.
+const JSON: [Unread; 14] = [
+    unread(
+        &["\"BenchmarkTools\""],
+        "the JSON of Julia's BenchmarkTools",
+        TIDY,
+    ),
+    unread(
+        &["\"BenchmarkGroup\""],
+        "the JSON of Julia's BenchmarkTools",
+        TIDY,
+    ),
+    unread(&["\"catch2-version\""], "the JSON of Catch2", TIDY),
+    unread(
+        &["\"benchmark-complete\""],
+        "the messages of cargo-criterion",
+        CRITERION,
+    ),
+    unread(
+        &["\"callgrind_summary\""],
+        "the summary of iai-callgrind",
+        TIDY,
+    ),
+    unread(
+        &["\"benches\"", "\"runtime\""],
+        "the JSON of deno bench",
+        TIDY,
+    ),
+    unread(
+        &["\"filepath\"", "\"groups\"", "\"benchmarks\""],
+        "the JSON of vitest",
+        TIDY,
+    ),
+    unread(
+        &["\"stats\"", "\"runs\"", "\"alias\""],
+        "the JSON of mitata",
+        TIDY,
+    ),
+    unread(
+        &["\"stats\"", "\"noop\"", "\"benchmarks\""],
+        "the JSON of mitata",
+        TIDY,
+    ),
+    unread(
+        &["\"stats\"", "\"runtime\"", "\"benchmarks\""],
+        "the JSON of mitata",
+        TIDY,
+    ),
+    unread(
+        &["\"hz\"", "\"rme\""],
+        "the JSON of tinybench or Benchmark.js",
+        TIDY,
+    ),
+    unread(
+        &["\"name\"", "\"unit\"", "\"value\""],
+        "a list for trackers, with one value a benchmark",
+        "give the file that it was made of",
+    ),
+    unread(
+        &["\"latency\"", "\"value\""],
+        "the JSON of Bencher, with one value a benchmark",
+        "give the file that it was made of",
+    ),
+    unread(
+        &["\"result_columns\""],
+        "a list of asv",
+        "give a file of results/MACHINE/",
+    ),
+];
+
+/// Texts for people, tables and markup.
+const TEXT: [Unread; 32] = [
+    unread(
+        &["Iterations", "Time", "CPU", "\nBenchmark "],
+        "the console output of Google Benchmark",
+        GOOGLE,
+    ),
+    unread(
+        &["Benchmark ", " Time ", " CPU ", " Iterations"],
+        "the console output of Google Benchmark",
+        GOOGLE,
+    ),
+    unread(
+        &["name,iterations,real_time,cpu_time"],
+        "the CSV of Google Benchmark",
+        GOOGLE,
+    ),
+    unread(
+        &["command,mean,stddev,median,user"],
+        "the CSV of hyperfine",
+        HYPERFINE,
+    ),
+    unread(&["| Command ", "Mean ["], "a table of hyperfine", HYPERFINE),
+    unread(
+        &["Time (mean ", "Range (min "],
+        "the console output of hyperfine",
+        HYPERFINE,
+    ),
+    unread(
+        &["Time (abs "],
+        "the console output of hyperfine",
+        HYPERFINE,
+    ),
+    unread(
+        &["\"Benchmark\",\"Mode\",\"Threads\""],
+        "the CSV of JMH",
+        JMH,
+    ),
+    unread(
+        &["Benchmark", "Mode", "Score", "Units"],
+        "the text of JMH",
+        JMH,
+    ),
+    unread(&["# JMH version"], "the text of JMH", JMH),
+    unread(&["// * Summary *"], "the log of BenchmarkDotNet", DOTNET),
+    unread(&["BenchmarkDotNet v"], "a text of BenchmarkDotNet", DOTNET),
+    unread(
+        &["Method", "Job", "Mean"],
+        "a table of BenchmarkDotNet",
+        DOTNET,
+    ),
+    unread(
+        &["Method", "Mean", "Error", "StdDev"],
+        "a table of BenchmarkDotNet",
+        DOTNET,
+    ),
+    unread(
+        &["Name (time in "],
+        "the console output of pytest-benchmark",
+        PYTEST,
+    ),
+    unread(
+        &["fullname", "stddev", "rounds"],
+        "the CSV of pytest-benchmark",
+        PYTEST,
+    ),
+    unread(
+        &["Mean +- std dev: "],
+        "the text of pyperf",
+        "record with -o FILE",
+    ),
+    unread(&["time:   ["], "the console output of criterion", CRITERION),
+    unread(
+        &["ns/iter (+/- "],
+        "the console output of libtest",
+        CRITERION,
+    ),
+    unread(&["Timer precision: "], "the console output of divan", TIDY),
+    unread(
+        &["fastest", "slowest", "median"],
+        "the console output of divan",
+        TIDY,
+    ),
+    unread(
+        &["benchmark name", "samples", "iterations"],
+        "the console output of Catch2",
+        TIDY,
+    ),
+    unread(&["<Catch"], "the XML of Catch2", TIDY),
+    unread(&["<BenchmarkResults"], "the XML of Catch2", TIDY),
+    unread(
+        &["ns/op", "err%"],
+        "the console output of nanobench",
+        "write the JSON of its template json()",
+    ),
+    unread(
+        &["sec/op", "vs base"],
+        "the answer of benchstat",
+        "give the files that it was made of",
+    ),
+    unread(
+        &["BenchmarkTools.Trial"],
+        "the console output of Julia's BenchmarkTools",
+        TIDY,
+    ),
+    unread(
+        &["ops/sec", "runs sampled"],
+        "the console output of Benchmark.js",
+        TIDY,
+    ),
+    unread(
+        &["hz", "rme", "p99", "samples"],
+        "the console output of vitest",
+        TIDY,
+    ),
+    unread(
+        &["Performance counter stats for"],
+        "the console output of perf stat",
+        TIDY,
+    ),
+    unread(
+        &["time/iter (avg)"],
+        "the console output of deno bench",
+        TIDY,
+    ),
+    unread(&["avg (min ", "p75"], "the console output of mitata", TIDY),
+];
+
+/// What is said of a JSON file of a tool that is not read, behind its name.
+pub(super) fn json(text: &[u8]) -> Option<String> {
+    of(&JSON, text)
+}
+
+/// The same of any other text.
+pub(super) fn text(text: &[u8]) -> Option<String> {
+    let beginning = text
+        .get(..15.min(text.len()))
+        .unwrap_or_default()
+        .to_ascii_lowercase();
+    if beginning.starts_with(b"<!doctype html") || beginning.starts_with(b"<html") {
+        return Some("is a page of the web, not a file of results".to_owned());
+    }
+    if beginning.starts_with(b"sep=") {
+        return Some(
+            "begins with the separator of its columns, as Excel writes it; tidy CSV begins with the \
+             names of the columns, separated by commas"
+                .to_owned(),
+        );
+    }
+    of(&TEXT, text)
+}
+
+fn of(kinds: &[Unread], text: &[u8]) -> Option<String> {
+    let all = |unread: &&Unread| {
+        unread
+            .signs
+            .iter()
+            .all(|sign| contains(text, sign.as_bytes()))
+    };
+    let Unread { kind, instead, .. } = kinds.iter().find(all)?;
+    Some(format!("is {kind}, which is not read; {instead}"))
+}
