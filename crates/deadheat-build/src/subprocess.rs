@@ -12,6 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, killpg};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
 use crate::error::BuildError;
@@ -19,6 +20,9 @@ use crate::error::BuildError;
 /// The pause between two looks at a child: short at first, as git is quick.
 const SHORTEST: Duration = Duration::from_micros(500);
 const LONGEST: Duration = Duration::from_millis(10);
+
+/// The time that a child may be stopped.
+const LONGEST_STOP: Duration = Duration::from_millis(500);
 
 /// The time that a child may take to end when it was asked to.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -123,9 +127,11 @@ impl Interruption<'_> {
         }
     }
 
-    /// The exit status; `None` when it was ended because somebody asked to stop.
+    /// The exit status; `None` when it was ended because somebody asked to stop. An error if it was
+    /// stopped and does not go on.
     fn wait(&self, child: &mut Child) -> io::Result<Option<ExitStatus>> {
         let mut pause = SHORTEST;
+        let mut stopped_since = None;
         loop {
             if let Some(status) = child.try_wait()? {
                 // A terminal sends Ctrl-C to deadheat alone, but others may have sent theirs to
@@ -136,9 +142,31 @@ impl Interruption<'_> {
                 end(child)?;
                 return Ok(None);
             }
+            let stopped = stopped_by(child);
+            let since = stopped.map(|_| stopped_since.unwrap_or_else(Instant::now));
+            stopped_since = since;
+            if let (Some(signal), Some(since)) = (stopped, since)
+                && since.elapsed() >= LONGEST_STOP
+            {
+                end(child)?;
+                return Err(io::Error::other(format!(
+                    "was stopped by {signal}: a program that deadheat runs may not use the terminal, as \
+                     to ask for a password; enter it before, or store it"
+                )));
+            }
             thread::sleep(pause);
             pause = (pause * 2).min(LONGEST);
         }
+    }
+}
+
+/// The signal that stopped a child, as long as it does not go on. The kernel stops a background group
+/// that touches the terminal.
+fn stopped_by(child: &Child) -> Option<Signal> {
+    let flags = WaitPidFlag::WSTOPPED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+    match waitid(Id::Pid(Pid::from_raw(child.id().cast_signed())), flags) {
+        Ok(WaitStatus::Stopped(_, signal)) => Some(signal),
+        _ => None,
     }
 }
 
@@ -146,6 +174,8 @@ impl Interruption<'_> {
 fn end(child: &mut Child) -> io::Result<()> {
     let group = Pid::from_raw(child.id().cast_signed());
     let _ = killpg(group, Signal::SIGTERM);
+    // One that is stopped obeys once it goes on.
+    let _ = killpg(group, Signal::SIGCONT);
     let begin = Instant::now();
     while child.try_wait()?.is_none() && begin.elapsed() < PATIENCE {
         thread::sleep(LONGEST);
@@ -189,6 +219,18 @@ mod tests {
             .run(&mut Command::new("/nowhere/x"), None)
             .unwrap_err();
         assert!(error.to_string().contains("/nowhere/x"), "{error}");
+    }
+
+    #[test]
+    fn a_program_that_is_stopped_and_does_not_go_on_is_ended() {
+        let never = Interruption(&|| false);
+        let error = never.run(&mut shell("kill -TTIN $$"), None).unwrap_err();
+        assert!(
+            error.to_string().contains("sh: was stopped by SIGTTIN"),
+            "{error}"
+        );
+        let moment = "(sleep 0.1; kill -CONT $$) & kill -TSTP $$; echo on";
+        assert_eq!(never.run(&mut shell(moment), None).unwrap().stdout, b"on\n");
     }
 
     #[test]

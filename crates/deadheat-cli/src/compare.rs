@@ -42,7 +42,7 @@ pub const EXAMPLES: &str = "Examples:
 /// Options of `deadheat compare`.
 #[derive(Debug, Args)]
 pub struct CompareArgs {
-    /// [benchmarks] OLD NEW…, filters FILE OLD NEW, or benchmarksfiltered OLD FILTER NEW FILTER
+    /// [benchmarks] OLD NEW..., filters FILE OLD NEW, or benchmarksfiltered OLD FILTER NEW FILTER
     #[arg(value_name = "MODE or FILE")]
     words: Vec<String>,
     /// Arguments of the programs

@@ -63,7 +63,14 @@ pub struct ExplainArgs {
     #[arg(long)]
     exact: bool,
     /// Run commands in a shell: 'default', or one such as 'bash --norc'
-    #[arg(short = 'S', long, value_name = "SHELL", num_args = 0..=1, default_missing_value = "default")]
+    #[arg(
+        short = 'S',
+        long,
+        value_name = "SHELL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "default"
+    )]
     shell: Option<String>,
     /// Where commands read from: 'null' or a file
     #[arg(long, value_name = "WHERE", default_value = "null")]

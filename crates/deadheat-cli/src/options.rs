@@ -275,23 +275,60 @@ fn parser(
     }
 }
 
-/// Lets `-i3,4` stand for `-i=3,4`, as the short form of a list of exit codes.
+/// Puts an `=` before the values of options that may have none: `-i3,4` stands for `-i=3,4`, as the
+/// short form of a list of exit codes, and `-S bash` for `--shell=bash`. A command behind `-S` is
+/// left to be one.
 pub fn normalise(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
-    let mut commands_begin = false;
-    args.map(|arg| {
-        commands_begin |= arg == "--";
-        match arg.to_str().and_then(|text| text.strip_prefix("-i")) {
-            Some(codes)
-                if !commands_begin
-                    && codes.starts_with(|c: char| c.is_ascii_digit())
-                    && codes.chars().all(|c| c.is_ascii_digit() || c == ',') =>
-            {
-                format!("-i={codes}").into()
+    let args: Vec<OsString> = args.collect();
+    let has_shell = args
+        .get(1)
+        .is_some_and(|name| name == "run" || name == "explain");
+    let end = args.iter().position(|arg| arg == "--");
+    let (ours, commands) = args.split_at(end.unwrap_or(args.len()));
+    let mut ours = ours.iter().cloned().peekable();
+    let mut normal = Vec::with_capacity(args.len());
+    while let Some(arg) = ours.next() {
+        let text = arg.to_str().unwrap_or_default();
+        let codes = text.strip_prefix("-i").filter(|codes| {
+            codes.starts_with(|c: char| c.is_ascii_digit())
+                && codes.chars().all(|c| c.is_ascii_digit() || c == ',')
+        });
+        let attached = text
+            .strip_prefix("-S")
+            .filter(|shell| has_shell && !shell.starts_with('='));
+        normal.push(match (codes, attached) {
+            (Some(codes), _) => format!("-i={codes}").into(),
+            (_, Some(shell)) if !shell.is_empty() => format!("--shell={shell}").into(),
+            _ if has_shell && (text == "-S" || text == "--shell") => {
+                // Commands stand behind the --, if there is one.
+                let is_shell = |word: &OsString| {
+                    let word = word.to_str().unwrap_or_default();
+                    !word.starts_with('-') && (end.is_some() || names_shell(word))
+                };
+                let mut option = OsString::from("--shell");
+                if let Some(shell) = ours.next_if(is_shell) {
+                    option.push("=");
+                    option.push(shell);
+                }
+                option
             }
             _ => arg,
-        }
-    })
-    .collect()
+        });
+    }
+    normal.extend_from_slice(commands);
+    normal
+}
+
+/// Returns true if a text is that of a shell with options of its own, and no command.
+fn names_shell(text: &str) -> bool {
+    const SHELLS: [&str; 18] = [
+        "none", "default", "sh", "ash", "bash", "csh", "dash", "elvish", "fish", "ksh", "mksh",
+        "nu", "osh", "pwsh", "tcsh", "xonsh", "yash", "zsh",
+    ];
+    let mut words = text.split_ascii_whitespace();
+    let name = words.next().and_then(|program| program.rsplit('/').next());
+    name.is_some_and(|name| SHELLS.contains(&name))
+        && words.all(|word| word.starts_with(['-', '+']) && word != "-c")
 }
 
 /// Which files to write.
@@ -560,5 +597,37 @@ mod tests {
         let args = ["-i3,4", "-i", "--", "-i5"].map(OsString::from);
         let normal = normalise(args.into_iter());
         assert_eq!(normal, ["-i=3,4", "-i", "--", "-i5"].map(OsString::from));
+    }
+
+    #[test]
+    fn a_shell_may_follow_its_option_and_a_command_is_left_to_be_one() {
+        let normal = |line: &[&str]| {
+            let words = ["deadheat", "run"].iter().chain(line).map(OsString::from);
+            let words = normalise(words).into_iter().skip(2);
+            let words: Vec<String> = words.map(|word| word.into_string().unwrap()).collect();
+            words.join(" ")
+        };
+        for (line, expected) in [
+            (&["-S", "a | b", "c"][..], "--shell a | b c"),
+            (
+                &["-S", "bash x.sh", "bash y.sh"],
+                "--shell bash x.sh bash y.sh",
+            ),
+            (&["-S", "bash -c x", "c"], "--shell bash -c x c"),
+            (
+                &["--shell", "/bin/bash --norc", "c"],
+                "--shell=/bin/bash --norc c",
+            ),
+            (&["-S", "none", "c"], "--shell=none c"),
+            (&["-S", "./mine", "--", "c"], "--shell=./mine -- c"),
+            (&["-S", "--", "c"], "--shell -- c"),
+            (&["-S", "-r", "2", "c"], "--shell -r 2 c"),
+            (&["-Szsh", "c"], "--shell=zsh c"),
+            (&["-S=zsh", "c"], "-S=zsh c"),
+            (&["--", "-S", "c"], "-- -S c"),
+            (&["-S"], "--shell"),
+        ] {
+            assert_eq!(normal(line), expected);
+        }
     }
 }

@@ -39,7 +39,14 @@ pub struct RunArgs {
     #[arg(short = 'n', long = "command-name", value_name = "NAME")]
     names: Vec<String>,
     /// Run commands and hooks in a shell: 'default', or one such as 'bash --norc'
-    #[arg(short = 'S', long, value_name = "SHELL", num_args = 0..=1, default_missing_value = "default")]
+    #[arg(
+        short = 'S',
+        long,
+        value_name = "SHELL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "default"
+    )]
     shell: Option<String>,
     /// Run without a shell (this is the default)
     #[arg(short = 'N', conflicts_with = "shell")]

@@ -226,12 +226,12 @@ settings! {
         helps: &[
             help(
                 &[Front::Run],
-                "What is judged: wall, cpu, user, system, peak-rss, minor-faults, instructions, …",
+                "What is judged: wall, cpu, user, system, peak-rss, minor-faults, instructions, ...",
                 "wall",
             ),
             help(
                 &[Front::Bench, Front::Harness],
-                "What is judged: wall, cpu, … or what the programs measure themselves",
+                "What is judged: wall, cpu, ... or what the programs measure themselves",
                 "wall",
             ),
             help(&[Front::Recording], "What is judged, for recordings", "wall"),

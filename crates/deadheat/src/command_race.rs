@@ -2,6 +2,7 @@
 
 mod parameters;
 mod planning;
+mod shell_syntax;
 
 use std::path::PathBuf;
 
@@ -12,6 +13,7 @@ use deadheat_model::{
 use crate::exit::Failure;
 
 use parameters::{placeholders, usage};
+use shell_syntax::shell_syntax;
 
 pub use parameters::Parameter;
 
@@ -176,15 +178,20 @@ impl CommandRaceSpec {
     /// Things that are allowed and rarely meant, in words.
     pub fn hints(&self) -> Vec<String> {
         let mut hints = Vec::new();
-        for command in &self.commands {
-            if self.shell == Shell::None
-                && let Ok(words) = self.shell.words("command", command)
-                && let Some(operator) = suspicious_words(&words).first()
-            {
-                hints.push(format!(
-                    "'{command}': no shell reads the '{operator}', the program gets it as an argument; -S runs commands in a shell"
-                ));
+        let hooks = [
+            ("--setup ", &self.setup),
+            ("--prepare ", &self.prepare),
+            ("--conclude ", &self.conclude),
+            ("--cleanup ", &self.cleanup),
+        ];
+        for (flag, texts) in [("", &self.commands)].into_iter().chain(hooks) {
+            for text in texts.iter().filter(|_| self.shell == Shell::None) {
+                if let Some(syntax) = shell_syntax(text) {
+                    hints.push(format!("{flag}'{text}': {}", syntax.hint()));
+                }
             }
+        }
+        for command in &self.commands {
             if command.starts_with('-') {
                 hints.push(format!(
                     "'{command}' is taken for a command; options go before the --"
@@ -198,25 +205,22 @@ impl CommandRaceSpec {
                 ));
             }
         }
+        let used = [
+            &self.commands,
+            &self.setup,
+            &self.prepare,
+            &self.conclude,
+            &self.cleanup,
+        ];
+        let texts: Vec<&String> = used.into_iter().flatten().collect();
+        for parameter in &self.parameters {
+            hints.extend(parameter.hints(&texts));
+        }
         if self.values.read.len() > 1 && self.settings.metric.is_none() {
             hints.push("wall time is judged; --metric NAME judges one of the values".to_owned());
         }
         hints
     }
-}
-
-/// Words that a shell would act upon, in a command that gets none: they are
-/// handed to the program as they are, which is rarely meant.
-fn suspicious_words(words: &[String]) -> Vec<&str> {
-    const OPERATORS: [&str; 12] = [
-        "|", "||", "&", "&&", ";", ">", ">>", "<", "2>", "2>&1", "&>", "|&",
-    ];
-    words
-        .iter()
-        .skip(1)
-        .map(String::as_str)
-        .filter(|word| OPERATORS.contains(word))
-        .collect()
 }
 
 #[cfg(test)]
@@ -257,13 +261,6 @@ mod tests {
         );
     }
 
-    #[test]
-    fn shell_operators_are_noticed_only_as_words_of_their_own() {
-        let list = |text: &str| Shell::None.words("command", text).unwrap();
-        assert_eq!(suspicious_words(&list("a | b > c")), ["|", ">"]);
-        assert!(suspicious_words(&list("grep 'a|b' x>y")).is_empty());
-    }
-
     fn spec(commands: &[&str]) -> CommandRaceSpec {
         CommandRaceSpec {
             commands: commands.iter().map(|text| text.to_string()).collect(),
@@ -276,7 +273,28 @@ mod tests {
         let hints = spec(&["a | b", "c {n}"]).hints();
         assert!(hints[0].contains("-S"), "{hints:?}");
         assert!(hints[1].contains("{n}"), "{hints:?}");
+        let mut swept = spec(&["a {n}", "b"]);
+        let list = |name, values| Parameter::list(name, values).unwrap();
+        swept.parameters = vec![list("n", "1,2,1,1,2"), list("m", "1,2")];
+        swept.names = vec!["{m}".to_owned()];
+        let hints = swept.hints();
+        assert!(hints[0].contains("the parameter 'n' has the values '1', '2' more than once"));
+        assert!(
+            hints[1].contains("no command and no hook has {m}"),
+            "{hints:?}"
+        );
+        swept.parameters = vec![list("n", "1,2"), list("m", "1,2")];
+        swept.setup = vec!["make {m}".to_owned()];
+        assert!(swept.hints().is_empty());
         assert!(spec(&["a 'b|c'", "jq .x"]).hints().is_empty());
+        let mut hooked = spec(&["a"]);
+        hooked.prepare = vec!["sync; echo 3".to_owned()];
+        hooked.cleanup = vec!["rm *.o".to_owned()];
+        let hints = hooked.hints();
+        assert!(hints[0].contains("--prepare 'sync; echo 3': no shell reads the ';'"));
+        assert!(hints[1].contains("--cleanup 'rm *.o': no shell reads the '*.o'"));
+        hooked.shell = Shell::Words(vec!["sh".to_owned()]);
+        assert!(hooked.hints().is_empty());
         let hints = spec(&["a", "--margin", "2%"]).hints();
         assert!(hints[0].contains("options go before the --"), "{hints:?}");
     }

@@ -42,7 +42,7 @@ pub struct ExtendArgs {
     #[arg(value_name = "OLD..NEW")]
     range: String,
 
-    /// Race commits so many apart, and no others [default: 1,2,4,8,…]
+    /// Race commits so many apart, and no others [default: 1,2,4,8,...]
     #[arg(
         long,
         value_name = "LIST",

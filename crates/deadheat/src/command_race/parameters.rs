@@ -39,8 +39,36 @@ impl Parameter {
         })
     }
 
+    /// Things about its values that are allowed and rarely meant, in words. `texts` are all in which
+    /// it may stand.
+    pub(super) fn hints(&self, texts: &[&String]) -> Vec<String> {
+        let Self { name, values } = self;
+        let mut hints = Vec::new();
+        let mut again: Vec<String> = Vec::new();
+        for (place, value) in values.iter().enumerate() {
+            let value_text = format!("'{value}'");
+            if values[..place].contains(value) && !again.contains(&value_text) {
+                again.push(value_text);
+            }
+        }
+        if !again.is_empty() {
+            let again = again.join(", ");
+            hints.push(format!(
+                "the parameter '{name}' has the values {again} more than once, which races them \
+                 more than once"
+            ));
+        }
+        let place = format!("{{{name}}}");
+        if !texts.iter().any(|text| text.contains(&place)) {
+            hints.push(format!(
+                "no command and no hook has {place}, so every value of it races the same"
+            ));
+        }
+        hints
+    }
+
     /// `-P NAME MIN MAX` with an optional step, 1 when not given. Values keep
-    /// as many decimals as the most precise of the three numbers.
+    /// as many decimals as the most precise of the three numbers, and leading zeros.
     pub fn scan(name: &str, min: &str, max: &str, step: Option<&str>) -> Result<Self, Failure> {
         const FLAG: &str = "--parameter-scan";
         let name = checked_name(FLAG, name)?;
@@ -66,27 +94,52 @@ impl Parameter {
             })
         };
         let (from, to, by) = (units(min)?, units(max)?, units(step)?);
-        if by <= 0 || from > to {
+        if by == 0 || (to - from).signum() * by.signum() < 0 {
+            let advice = match (by, to < from) {
+                (0, _) => "a step of 0 leads nowhere",
+                (_, true) => "a scan downwards needs a step below zero (-D)",
+                (_, false) => "a scan upwards needs a step above zero (-D)",
+            };
             return usage(format!(
-                "{FLAG} {name}: from {min} to {max} in steps of {step} there is no value"
+                "{FLAG} {name}: from {min} to {max} in steps of {step} there is no value; {advice}"
             ));
         }
         let count =
             u64::try_from((to - from) / by).map_or(u64::MAX, |steps| steps.saturating_add(1));
         refuse_too_many(FLAG, &name, count)?;
+        let width = padded_width([min, max]);
         let scale = 10_i128.pow(decimals as u32);
         let values = (0..count)
             .map(|index| {
                 let value = from + i128::from(index) * by;
-                if decimals == 0 {
-                    return value.to_string();
-                }
                 let sign = if value < 0 { "-" } else { "" };
                 let (whole, rest) = (value.abs() / scale, value.abs() % scale);
-                format!("{sign}{whole}.{rest:0decimals$}")
+                match decimals {
+                    0 => format!("{sign}{whole:0width$}"),
+                    _ => format!("{sign}{whole:0width$}.{rest:0decimals$}"),
+                }
             })
             .collect();
         Ok(Self { name, values })
+    }
+}
+
+/// The digits before the decimal point of every value between these bounds: as many as the longer
+/// bound has, if one begins with a zero, and otherwise 1.
+fn padded_width(bounds: [&str; 2]) -> usize {
+    let whole = bounds.map(|text| {
+        let digits = text.trim_start_matches(['+', '-']);
+        &digits[..digits
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(digits.len())]
+    });
+    let is_padded = whole
+        .iter()
+        .any(|digits| digits.len() > 1 && digits.starts_with('0'));
+    if is_padded {
+        whole.iter().map(|digits| digits.len()).max().unwrap_or(1)
+    } else {
+        1
     }
 }
 
@@ -310,10 +363,34 @@ mod tests {
     }
 
     #[test]
+    fn a_scan_may_go_downwards_and_keeps_leading_zeros() {
+        let scan = |min, max, step| Parameter::scan("d", min, max, step).unwrap().values;
+        assert_eq!(scan("10", "1", Some("-3")), ["10", "7", "4", "1"]);
+        assert_eq!(scan("1", "0", Some("-0.5")), ["1.0", "0.5", "0.0"]);
+        assert_eq!(scan("1", "-1", Some("-1")), ["1", "0", "-1"]);
+        assert_eq!(scan("2", "2", Some("-1")), ["2"]);
+        assert_eq!(scan("08", "10", None), ["08", "09", "10"]);
+        assert_eq!(scan("1", "010", Some("9")), ["001", "010"]);
+        assert_eq!(scan("-01", "1", None), ["-01", "00", "01"]);
+        assert_eq!(scan("00.5", "10", Some("9.5")), ["00.5", "10.0"]);
+        assert_eq!(scan("0", "10", Some("10")), ["0", "10"]);
+        let told = |min, max, step| {
+            Parameter::scan("d", min, max, step)
+                .unwrap_err()
+                .to_string()
+        };
+        assert!(told("3", "1", None).contains("needs a step below zero"));
+        assert!(told("1", "3", Some("-1")).contains("needs a step above zero"));
+        assert!(told("1", "3", Some("0")).contains("leads nowhere"));
+    }
+
+    #[test]
     fn a_scan_that_goes_nowhere_is_told() {
         for (min, max, step) in [
             ("3", "1", None),
+            ("3", "1", Some("0.5")),
             ("1", "3", Some("0")),
+            ("1", "1", Some("0")),
             ("1", "3", Some("-1")),
             ("a", "3", None),
         ] {
