@@ -631,7 +631,7 @@ mod tests {
         let workload = Workload::Command(Box::new(command));
         let pair = Benchmark {
             side_by_side: Some(deadheat_model::SideBySide::default()),
-            ..benchmark("pair", contenders(["a", "b"].into_iter(), &workload))
+            ..benchmark("pair", contenders(["a", "b"], &workload))
         };
         header(deadheat_testing::runs::design(looks), 1, vec![pair]).plan
     }
