@@ -1,12 +1,15 @@
 //! The JSON of BenchmarkDotNet.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use deadheat_model::{Metric, ResultBenchmark, ResultFacts, ResultState, Results};
+use deadheat_model::{
+    Identity, Metric, QualifierPlace, QualifierShown, ResultBenchmark, ResultFacts, ResultState,
+    Results,
+};
 use serde::Deserialize;
 
 use super::json::{Number, from_json};
-use super::rows::{Rows, summarised, tool, with_pairs};
+use super::rows::{Rows, summarised, tool};
 use crate::error::FileProblem;
 
 /// Reads a report of BenchmarkDotNet, full or brief. Each launch is a process.
@@ -17,9 +20,8 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     let mut results = Results::new("", tool);
     results.facts = host.facts();
     results.facts.date = report.title.as_deref().and_then(date);
-    let names = Names::of(&report.benchmarks);
     for (index, case) in report.benchmarks.iter().enumerate() {
-        let read = case.benchmark(names.of_case(case));
+        let read = case.benchmark();
         let place = format!("Benchmarks[{index}].");
         results.push(read.map_err(|problem| problem.within(&place, ""))?);
     }
@@ -119,10 +121,10 @@ const ACTUAL: [(&str, &str); 3] = [
 ];
 
 impl Case {
-    fn benchmark(&self, name: String) -> Result<ResultBenchmark, FileProblem> {
+    fn benchmark(&self) -> Result<ResultBenchmark, FileProblem> {
         let title = self.method_title.as_deref().map(unquoted);
         let mut benchmark = ResultBenchmark {
-            name,
+            identity: self.identity(),
             label: title
                 .filter(|title| *title != self.method)
                 .map(str::to_owned),
@@ -195,54 +197,34 @@ impl Case {
     }
 }
 
-/// The names of the benchmarks of a report: by class and method, with
-/// namespace or job only where those do not tell them apart.
-#[derive(Default)]
-struct Names<'a> {
-    namespaces: HashMap<String, HashSet<Option<&'a str>>>,
-    jobs: HashMap<String, HashSet<&'a str>>,
-}
-
-impl<'a> Names<'a> {
-    fn of(cases: &'a [Case]) -> Self {
-        let mut names = Names::default();
-        for case in cases {
-            let own = (case.method_name(), case.namespace.as_deref());
-            names.namespaces.entry(own.0).or_default().insert(own.1);
-            let job = case.job().unwrap_or_default();
-            names.jobs.entry(case.key()).or_default().insert(job);
-        }
-        names
-    }
-
-    fn of_case(&self, case: &Case) -> String {
-        let mut name = case.method_name();
-        if let (true, Some(namespace)) = (self.namespaces[&name].len() > 1, &case.namespace) {
-            name = format!("{namespace}.{name}");
-        }
-        let parameters = case.parameters.as_deref().unwrap_or_default();
-        let pairs = parameters.split('&').filter(|_| !parameters.is_empty());
-        let mut pairs: Vec<String> = pairs.map(str::to_owned).collect();
-        if let (true, Some(job)) = (self.jobs[&case.key()].len() > 1, case.job()) {
-            pairs.push(format!("job={job}"));
-        }
-        with_pairs(&name, &pairs)
-    }
-}
-
 impl Case {
-    fn method_name(&self) -> String {
-        match &self.class {
+    /// By class and method, with whatever else tells cases apart.
+    fn identity(&self) -> Identity {
+        let differs = QualifierShown::IfSideDiffers;
+        let mut identity = Identity::new(match &self.class {
             Some(class) => format!("{class}.{}", self.method),
             None => self.method.clone(),
+        });
+        if let Some(namespace) = self.namespace.as_ref().filter(|name| !name.is_empty()) {
+            identity = identity.with("namespace", &**namespace, QualifierPlace::Package, differs);
         }
-    }
-
-    /// The key that tells it apart from others but for its job.
-    fn key(&self) -> String {
-        let namespace = self.namespace.as_deref().unwrap_or_default();
         let parameters = self.parameters.as_deref().unwrap_or_default();
-        format!("{namespace}\n{}\n{parameters}", self.method_name())
+        for pair in parameters.split('&').filter(|pair| !pair.is_empty()) {
+            let (key, value) = pair.split_once('=').unwrap_or(("", pair));
+            let (place, shown) = (QualifierPlace::Parameter, QualifierShown::Always);
+            identity = identity.with(key.to_owned(), value, place, shown);
+        }
+        match self.job() {
+            Some(job) => {
+                let shown = if is_a_way_to_run(job) {
+                    QualifierShown::IfFileDiffers
+                } else {
+                    differs
+                };
+                identity.with("job", job, QualifierPlace::Setting, shown)
+            }
+            None => identity,
+        }
     }
 
     /// The word before the settings in `Type.Method: Job(settings) [parameters]`.
@@ -250,6 +232,14 @@ impl Case {
         let (_, job) = self.display_info.as_ref()?.split_once(": ")?;
         Some(job.split(['(', '[']).next()?.trim())
     }
+}
+
+/// Returns true if the name of a job does not make it other work: a name that BenchmarkDotNet generates
+/// from the settings, such as `Job-ABCDEF`, or that of a runtime, which the user may want to compare.
+fn is_a_way_to_run(job: &str) -> bool {
+    ["Job-", ".NET", "NativeAOT", "Mono"]
+        .iter()
+        .any(|beginning| job.starts_with(beginning))
 }
 
 /// A title with blanks is written in single quotes.

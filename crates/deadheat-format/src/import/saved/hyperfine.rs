@@ -1,8 +1,11 @@
 //! The JSON of hyperfine, of versions 1 and 2: commands with one entry per launch.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
-use deadheat_model::{Better, Metric, ResultBenchmark, ResultFacts, Results, Unit};
+use deadheat_model::{
+    Better, Identity, Metric, QualifierPlace, QualifierShown, ResultBenchmark, ResultFacts,
+    Results, Unit,
+};
 use serde::Deserialize;
 
 use super::json::{Number, from_json};
@@ -104,45 +107,30 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     let version = metadata.and_then(|metadata| metadata.hyperfine_version.as_ref());
     let mut results = Results::new("", tool("hyperfine", version));
     results.facts = metadata.map(facts).unwrap_or_default();
-    let mut times_named: HashMap<&str, usize> = HashMap::new();
-    for result in &wire.results {
-        *times_named.entry(name(result)).or_default() += 1;
-    }
     for (index, result) in wire.results.iter().enumerate() {
-        let name = name(result);
-        let read = benchmark(
-            result,
-            times_named[name] > 1,
-            wire.primary_metric.as_deref(),
-        );
+        let read = benchmark(result, wire.primary_metric.as_deref());
         let (place, of) = (
             format!("results[{index}]."),
-            format!(", of command '{name}'"),
+            format!(", of command '{}'", name(result)),
         );
         results.push(read.map_err(|problem| problem.within(&place, &of))?);
     }
     Ok(results)
 }
 
-/// Reads one command, whose name may come again.
-fn benchmark(
-    result: &WireResult,
-    comes_again: bool,
-    primary: Option<&str>,
-) -> Result<ResultBenchmark, FileProblem> {
+/// Reads one command.
+fn benchmark(result: &WireResult, primary: Option<&str>) -> Result<ResultBenchmark, FileProblem> {
+    let parameters = parameters(result);
+    let mut identity = Identity::new(name(result));
+    for (key, value) in &parameters {
+        let (place, shown) = (QualifierPlace::Brackets, QualifierShown::IfSideDiffers);
+        identity = identity.with(key.clone(), &**value, place, shown);
+    }
     let mut read = ResultBenchmark {
-        name: name(result).to_owned(),
-        parameters: parameters(result),
+        identity,
+        parameters,
         ..ResultBenchmark::default()
     };
-    // Parameters that the command does not show tell its likes apart.
-    if comes_again && !read.parameters.is_empty() {
-        let pairs = read.parameters.iter();
-        let pairs: Vec<String> = pairs
-            .map(|(name, value)| format!("{name}={value}"))
-            .collect();
-        read.name = format!("{} [{}]", read.name, pairs.join(", "));
-    }
     let (rows, codes) = match &result.measurements {
         Some(launches) => (
             measured(launches, primary)?,
@@ -326,10 +314,13 @@ fn facts(metadata: &WireMetadata) -> ResultFacts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deadheat_model::ResultState;
+    use deadheat_model::{ResultState, name_together};
 
     fn read_text(text: &str) -> Result<Results, String> {
-        read(text.as_bytes()).map_err(|problem| problem.of("a.json").to_string())
+        let read = read(text.as_bytes());
+        let mut results = read.map_err(|problem| problem.of("a.json").to_string())?;
+        name_together(&mut [std::slice::from_mut(&mut results)]);
+        Ok(results)
     }
 
     fn one(fields: &str) -> Result<ResultBenchmark, String> {
