@@ -194,8 +194,11 @@ fn of_saved_results(run: &Run, comparisons: &[Comparison]) -> Vec<Overall> {
         };
         let effect = compared.iter().map(cost).sum::<f64>() / count;
         let pooled = [&run.sides[0], &run.sides[place]].map(|side| side.files.len());
+        let same = |one: &Warning| matches!(one, Warning::SameRecordings { .. });
+        let same = |(one, _): &(&Comparison, &Estimate)| one.warnings.iter().any(same);
         let half = match pooled {
             [1, _] | [_, 1] => None,
+            _ if compared.iter().all(same) => None,
             files => by_files(run, name, files, level),
         };
         Some(Overall {

@@ -75,6 +75,10 @@ pub(crate) fn unpaired(
             .zip(saved(&candidate.name))
             .map(Into::into);
         terms.turns = sides.and_then(|[first, second]| turns(first, second));
+        let same = benchmark.saved.as_ref().is_some_and(|saved| {
+            let candidate = &benchmark.contenders[id.index()].name;
+            saved.same.contains(candidate)
+        });
         let control_comparison = |metric: &Metric| {
             let place = samples.metrics().iter().position(|m| m == metric)?;
             let baseline = baselines[place].as_ref()?;
@@ -83,7 +87,12 @@ pub(crate) fn unpaired(
                 let column = samples.column(metric)?;
                 ticks_per_sample(tick, column, samples.samples(), id)
             });
-            Some(Unpaired::of(baseline, &candidate, metric, ticks, &terms))
+            let found = Unpaired::of(baseline, &candidate, metric, ticks, &terms);
+            Some(if same {
+                found.of_same_recordings()
+            } else {
+                found
+            })
         };
         let Some(found) = control_comparison(judged) else {
             continue;
@@ -113,7 +122,11 @@ pub(crate) fn unpaired(
             plots: plots.flatten(),
             ..empty.clone()
         };
-        let mut warnings = found.doubts();
+        let mut warnings = if same {
+            vec![same_recordings(run)]
+        } else {
+            found.doubts()
+        };
         let summary = benchmark.saved.as_ref().and_then(|s| s.summary.clone());
         warnings.extend(summary.map(|statistic| Warning::OnlySummaries { statistic }));
         warnings.extend(warnings::about_the_tails(
@@ -158,6 +171,13 @@ pub(crate) fn unpaired(
         comparisons.push(comparison);
     }
     (comparisons, p_values)
+}
+
+fn same_recordings(run: &Run) -> Warning {
+    let mut files = run.sides.iter().flat_map(|side| &side.files);
+    Warning::SameRecordings {
+        by_criterion: files.all(|file| file.tool == "criterion"),
+    }
 }
 
 /// The unit that counts as one observation. Replicates are the files of a side, where any side has
@@ -506,6 +526,20 @@ impl Unpaired {
             zero_share,
             ticks,
         }
+    }
+
+    /// The same if both sides hold the same recordings: a change of exactly 0, without interval and
+    /// verdict, because chance had no part in it.
+    fn of_same_recordings(self) -> Self {
+        let judged = self.judged.map(|judged| Judged {
+            shift: 0.0,
+            interval: None,
+            p_value: None,
+            verdict: None,
+            timer_limited: false,
+            ..judged
+        });
+        Self { judged, ..self }
     }
 
     /// The verdict for a metric that is only shown: nothing where nobody told which way it improves.

@@ -13,7 +13,9 @@ use deadheat::parts::analysis::{OutlyingFile, analyse, outlying_file};
 use deadheat::parts::answer::{Format, to_stdout};
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::{ensure_writable, is_same_file, write_text};
-use deadheat::parts::model::{Analysis, Better, Comparison, Run, Verdict, Warning};
+use deadheat::parts::model::{
+    Analysis, Better, Comparison, LeftOut, LeftOutReason, Run, Verdict, Warning,
+};
 use deadheat::parts::pairing::{Target, family, side_names};
 use deadheat::parts::report::{
     ComparisonOptions, Glyphs, Sort, to_comparison, to_comparison_csv, to_comparison_markdown,
@@ -373,7 +375,7 @@ fn tell(sides: Vec<Side>, options: &BenchOptions, layout: &LayoutArgs) -> Result
             }
         }
     }
-    nothing_in_common(&analysis)?;
+    nothing_in_common(&analysis, !options.rules.gate().fail_on.is_empty())?;
     Ok(answer.settle(&analysis))
 }
 
@@ -402,9 +404,12 @@ fn told(analysis: &Analysis, options: &BenchOptions, layout: &LayoutArgs) -> Str
     }
 }
 
-/// Sides without a benchmark in common are the wrong files.
-fn nothing_in_common(analysis: &Analysis) -> Result<(), Failure> {
-    if !analysis.comparisons.is_empty() || !analysis.failures.is_empty() {
+/// Sides without a benchmark in common are the wrong files. If benchmarks are not the same work, the
+/// table says so in every row, but a gate must not pass.
+fn nothing_in_common(analysis: &Analysis, gated: bool) -> Result<(), Failure> {
+    let unlike = |one: &LeftOut| matches!(one.reason, LeftOutReason::NotAlike(_));
+    let told = !gated && analysis.left_out.iter().any(unlike);
+    if told || !analysis.comparisons.is_empty() || !analysis.failures.is_empty() {
         return Ok(());
     }
     let names: Vec<String> = analysis

@@ -142,6 +142,17 @@ fn configuration_that_differs_keeps_equal_names_apart() {
 }
 
 #[test]
+fn a_failure_is_that_of_its_package() {
+    let text = "pkg: a\nBenchmarkP-8 1 1 ns/op\npkg: b\n--- FAIL: BenchmarkP\n    p.go:1: why\n\
+                BenchmarkQ-8 1 1 ns/op\n";
+    let results = read(text);
+    assert_eq!(names(&results), ["a.P-8", "b.P-8", "Q-8"]);
+    assert_eq!(results.benchmarks[0].state, ResultState::Measured);
+    let why = ResultState::Failed("p.go:1: why".to_owned());
+    assert_eq!(results.benchmarks[1].state, why);
+}
+
+#[test]
 fn units_in_lines_of_their_own_are_columns_where_they_fit() {
     let text = "BenchmarkA 1 10 text-bytes\nBenchmarkA 1 20 data-bytes\n\
                 BenchmarkA 1 11 text-bytes\nBenchmarkA 1 21 data-bytes\nBenchmarkA 1 9 x\n";

@@ -90,6 +90,8 @@ pub struct Saved {
     pub threads: Option<u32>,
     /// The statistic that is all that was kept of one side: "median".
     pub summary: Option<String>,
+    /// The candidates whose recordings of it are those of the baseline.
+    pub same: Vec<String>,
 }
 
 /// A rerun of another benchmark: in turns, or with the user's own link order.

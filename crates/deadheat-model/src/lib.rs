@@ -55,8 +55,10 @@ mod estimate;
 mod figures;
 #[cfg(feature = "history")]
 mod history;
+mod identity;
 mod json;
 mod metric;
+mod naming;
 mod observed;
 mod plan;
 mod plots;
@@ -101,6 +103,7 @@ pub use history::{
     CommitOrder, History, HistoryMachine, HistoryRace, HistoryRun, HistorySeries, LoopClosure,
     Timeline, TimelineChange, TimelineCommit, TimelinePlateau, TimelineRace,
 };
+pub use identity::{Identity, Qualifier, QualifierPlace, QualifierShown};
 pub use json::{Json, JsonError, Object};
 #[cfg(feature = "scan")]
 pub use json::{JsonPieces, JsonScalar, JsonScan, NO_NUMBERS, plain_bytes};
@@ -108,6 +111,7 @@ pub use metric::{
     Better, FIXED_COLUMNS, ForeignMetric, Metric, TextCells, Unit, column_name, metric_of_column,
     text_of_cell,
 };
+pub use naming::name_together;
 pub use observed::{AddressSpace, Observed, ObservedImage, ObservedProcess, ProcessDifference};
 pub use plan::{Plan, PlanError};
 pub use plots::{

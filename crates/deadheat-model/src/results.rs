@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
+use crate::identity::Identity;
 use crate::metric::Metric;
 
 /// The results of one file, or of one folder, of any tool.
@@ -19,6 +21,9 @@ pub struct Results {
     /// Parts of the file that could not be read and belong to no benchmark above, each with its
     /// place and the reason.
     pub unread: Vec<String>,
+    /// True if each process of a benchmark was started by itself, as forks of JMH are and runs of Go
+    /// whose output was appended to one file.
+    pub processes_stand_alone: bool,
     /// Number of times each name was asked for.
     names: HashMap<String, u32>,
 }
@@ -43,9 +48,82 @@ impl Results {
             name = format!("{} #{times}", benchmark.name);
         }
         self.names.insert(name.clone(), 1);
+        benchmark.repeated |= name != benchmark.name;
         benchmark.name = name;
         self.benchmarks.push(benchmark);
     }
+
+    /// Gives the benchmarks other names, by their identities; where there is none the name stays.
+    pub(crate) fn rename(&mut self, name: impl Fn(&Identity) -> Option<String>) {
+        self.names.clear();
+        for mut benchmark in std::mem::take(&mut self.benchmarks) {
+            let identity = Some(&benchmark.identity).filter(|identity| !identity.is_empty());
+            if let Some(name) = identity.and_then(&name) {
+                benchmark.name = name;
+                benchmark.repeated = false;
+            }
+            self.push(benchmark);
+        }
+    }
+
+    /// A digest of what was recorded: the tool, the date and all benchmarks with their values, but not
+    /// the name or the layout of the file.
+    pub fn digest(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (&self.tool, &self.facts.date).hash(&mut hasher);
+        for benchmark in &self.benchmarks {
+            benchmark.digest().hash(&mut hasher);
+        }
+        hasher.finish()
+    }
+
+    /// Splits a file whose processes were started by themselves into one recording for each process,
+    /// of which neither date nor time of writing is known.
+    pub fn into_recordings(mut self) -> Vec<Results> {
+        let processes = self.benchmarks.iter().flat_map(|one| &one.processes);
+        let count = processes.max().map_or(1, |last| last + 1);
+        if !self.processes_stand_alone || count < 2 {
+            return vec![self];
+        }
+        let benchmarks = std::mem::take(&mut self.benchmarks);
+        let recording = |number| {
+            let mut part = Results::new(&self.source, &self.tool);
+            part.facts = ResultFacts {
+                digest: self.facts.digest.map(|digest| digest_of(&(digest, number))),
+                moment: None,
+                modified: None,
+                ..self.facts.clone()
+            };
+            part
+        };
+        let mut parts: Vec<Results> = (0..count).map(recording).collect();
+        for mut benchmark in benchmarks {
+            let width = benchmark.metrics.len();
+            let processes = std::mem::take(&mut benchmark.processes);
+            let values = std::mem::take(&mut benchmark.values);
+            for (number, part) in parts.iter_mut().enumerate() {
+                let of_part = |row: &usize| processes[*row] as usize == number;
+                let rows: Vec<usize> = (0..processes.len()).filter(of_part).collect();
+                // What failed has no rows, and is told once.
+                if rows.is_empty() && !(processes.is_empty() && number == 0) {
+                    continue;
+                }
+                let of_row = |row: &usize| &values[row * width..(row + 1) * width];
+                part.push(ResultBenchmark {
+                    processes: vec![0; rows.len()],
+                    values: rows.iter().flat_map(of_row).copied().collect(),
+                    ..benchmark.clone()
+                });
+            }
+        }
+        parts
+    }
+}
+
+fn digest_of(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Facts that a file tells of where its values come from; what it does not say is `None`.
@@ -67,6 +145,13 @@ pub struct ResultFacts {
     pub moment: Option<f64>,
     /// When the file was written last, in seconds since 1970; of a pipe nobody knows.
     pub modified: Option<f64>,
+    /// A digest of what was recorded, the same for copies of a file.
+    pub digest: Option<u64>,
+    /// Files of the same side that hold this recording, too, and are left out.
+    pub copies: Vec<String>,
+    /// Names of benchmarks that share theirs with another one of the file, and are told from it only
+    /// by their order.
+    pub repeated: Vec<String>,
     /// True if the frequency of the processor was being scaled.
     pub cpu_scaling: Option<bool>,
     /// True if something measured, or the library that measured it, was a debug build.
@@ -98,6 +183,10 @@ pub struct ResultSide {
 pub struct ResultBenchmark {
     /// Its name, by which it is looked for in other files.
     pub name: String,
+    /// What tells it apart from others, of which the name shows a part.
+    pub identity: Identity,
+    /// True if another benchmark of its file has the same name, so that only its place tells it apart.
+    pub repeated: bool,
     /// Its label beside its name.
     pub label: Option<String>,
     /// Threads it ran on, where that is told.
@@ -152,8 +241,23 @@ impl fmt::Display for ExitCodes {
     }
 }
 
+impl ResultBenchmark {
+    /// A digest of what was recorded of it.
+    pub fn digest(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (&self.name, &self.label, &self.state, &self.processes).hash(&mut hasher);
+        for metric in &self.metrics {
+            metric.name().hash(&mut hasher);
+        }
+        for value in &self.values {
+            value.to_bits().hash(&mut hasher);
+        }
+        hasher.finish()
+    }
+}
+
 /// The state of a benchmark.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ResultState {
     /// Its values were measured one by one.
     #[default]
@@ -220,5 +324,74 @@ mod tests {
         }
         let names: Vec<&str> = results.benchmarks.iter().map(|b| b.name.as_str()).collect();
         assert_eq!(names, ["a", "b", "a #2", "a #2 #2", "a #3"]);
+        let repeated = results.benchmarks.iter().map(|one| one.repeated);
+        let repeated: Vec<bool> = repeated.collect();
+        assert_eq!(repeated, [false, false, true, true, true]);
+    }
+
+    /// Two rows a process, in three processes, and what failed.
+    fn appended() -> Results {
+        let mut results = Results::new("a.txt", "x");
+        results.push(ResultBenchmark {
+            name: "a".to_owned(),
+            metrics: vec![Metric::Wall, Metric::Cpu],
+            processes: vec![0, 0, 1, 1, 2, 2],
+            values: (0..12).map(f64::from).collect(),
+            ..ResultBenchmark::default()
+        });
+        results.push(ResultBenchmark {
+            name: "once".to_owned(),
+            metrics: vec![Metric::Wall],
+            processes: vec![0],
+            values: vec![7.0],
+            ..ResultBenchmark::default()
+        });
+        results.push(ResultBenchmark {
+            name: "broken".to_owned(),
+            state: ResultState::Failed("why".to_owned()),
+            ..ResultBenchmark::default()
+        });
+        results.processes_stand_alone = true;
+        results.facts.modified = Some(5.0);
+        results.facts.digest = Some(results.digest());
+        results
+    }
+
+    #[test]
+    fn processes_that_stand_alone_become_recordings() {
+        let parts = appended().into_recordings();
+        let names = |part: &Results| -> Vec<String> {
+            part.benchmarks.iter().map(|one| one.name.clone()).collect()
+        };
+        assert_eq!(parts.len(), 3);
+        assert_eq!(names(&parts[0]), ["a", "once", "broken"]);
+        assert_eq!(names(&parts[1]), ["a"]);
+        assert_eq!(parts[1].benchmarks[0].values, [4.0, 5.0, 6.0, 7.0]);
+        assert_eq!(parts[2].benchmarks[0].processes, [0, 0]);
+        assert!(parts.iter().all(|part| part.source == "a.txt"));
+        assert!(parts.iter().all(|part| part.facts.modified.is_none()));
+        let digests: Vec<Option<u64>> = parts.iter().map(|part| part.facts.digest).collect();
+        assert!(digests[0] != digests[1] && digests[1] != digests[2]);
+        let together = Results {
+            processes_stand_alone: false,
+            ..appended()
+        };
+        assert_eq!(together.clone().into_recordings(), [together]);
+    }
+
+    #[test]
+    fn a_digest_is_of_what_was_recorded() {
+        let results = appended();
+        let digest = results.digest();
+        let renamed = Results {
+            source: "b.txt".to_owned(),
+            ..results.clone()
+        };
+        assert_eq!(renamed.digest(), digest);
+        let mut later = results.clone();
+        later.facts.date = Some("2026-03-01".to_owned());
+        let mut other = results;
+        other.benchmarks[0].values[3] += 1e-9;
+        assert!(later.digest() != digest && other.digest() != digest);
     }
 }

@@ -263,6 +263,28 @@ named! {
             /// The side that came last.
             last: String,
         } = "recorded-in-order",
+        /// Both sides hold the same recordings, so that nothing can differ.
+        SameRecordings {
+            /// criterion made the copy: it copies what it measures to the set `base`.
+            by_criterion: bool,
+        } = "same-recordings",
+        /// Some recordings are on both sides.
+        SharedRecordings {
+            /// The files of the candidate that hold them.
+            files: Vec<String>,
+        } = "shared-recordings",
+        /// A side has a recording in several files, of which one counts.
+        CopiedRecordings {
+            /// The side.
+            side: String,
+            /// The files that were left out.
+            files: Vec<String>,
+        } = "copied-recordings",
+        /// Benchmarks share their name with others of their file, so that only their order pairs them.
+        RepeatedNames {
+            /// The names, numbered.
+            names: Vec<String>,
+        } = "repeated-names",
         /// The frequency of the processor was being scaled.
         CpuScaling {
             /// While these sides were recorded.

@@ -547,6 +547,35 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
             quoted(baseline, glyphs),
             quoted(candidate, glyphs)
         ),
+        Warning::SameRecordings { by_criterion: true } => {
+            "Both sides hold the same recording, so the change is 0 and says nothing about the \
+             code. criterion copies what it measures to the set 'base' after every run. Save a \
+             baseline before the change (cargo bench -- --save-baseline NAME) and name it: \
+             deadheat compare FOLDER NAME."
+                .to_owned()
+        }
+        Warning::SameRecordings {
+            by_criterion: false,
+        } => "Both sides hold the same recording, so the change is 0 and says nothing about the \
+             code. Name two recordings."
+            .to_owned(),
+        Warning::SharedRecordings { files } => format!(
+            "The other side holds the {} of {}, too, which pulls the change towards 0. Name each \
+             recording on one side only.",
+            recordings(files),
+            some_quoted(files, glyphs)
+        ),
+        Warning::CopiedRecordings { side, files } => format!(
+            "Each recording counts once: other files of '{}' hold the {} of {}, too.",
+            quoted(side, glyphs),
+            recordings(files),
+            some_quoted(files, glyphs)
+        ),
+        Warning::RepeatedNames { names } => format!(
+            "Several benchmarks of one file have the same name. Only their order pairs them with \
+             those of other files: {}. Give each a name of its own.",
+            some_quoted(names, glyphs)
+        ),
         Warning::CpuScaling { sides } => format!(
             "The frequency of the processor was being scaled while {} recorded. Set the governor \
              to performance, or interleave the two.",
@@ -622,6 +651,19 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
 /// Words of others, fit to be shown.
 fn quoted(text: &str, glyphs: Glyphs) -> String {
     shown(text, 120, glyphs)
+}
+
+fn recordings(files: &[String]) -> &'static str {
+    match files {
+        [_] => "recording",
+        _ => "recordings",
+    }
+}
+
+/// "'a', 'b' and 3 more".
+fn some_quoted(names: &[String], glyphs: Glyphs) -> String {
+    let names = texts(names, &|name| format!("'{}'", quoted(name, glyphs)));
+    first_of(names, NAMED)
 }
 
 /// "'a' and 'b' were".

@@ -1,13 +1,16 @@
 //! Saved results of other tools, set side by side: from what each file holds
 //! to a run that can be analysed like any other recording.
 
+mod recordings;
+mod side_names;
+
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::path::Path;
 
 use deadheat_model::{
     Benchmark, BenchmarkFailure, BenchmarkOverrides, Contender, ContenderId, Design, Environment,
-    ExitCodes, LeftOut, LeftOutReason, Looks, Metric, Origin, Plan, PlanError, ResultBenchmark,
-    ResultSide, ResultSource, ResultState, Results, Run, RunHeader, Samples, Saved, Workload,
+    ExitCodes, Identity, LeftOut, LeftOutReason, Looks, Metric, Origin, Plan, PlanError, Qualifier,
+    QualifierPlace, ResultBenchmark, ResultFacts, ResultSide, ResultSource, ResultState, Results,
+    Run, RunHeader, Samples, Saved, Workload,
 };
 
 use crate::exit::Failure;
@@ -15,6 +18,8 @@ use crate::rules::recorded_rules;
 use crate::terminal::to_stderr;
 
 pub use crate::rules::Terms;
+pub use recordings::{name_alike, tell_recordings_apart};
+pub use side_names::side_names_of;
 
 /// Joins the sides by the names of their benchmarks, the baseline first. What
 /// cannot be compared is in the run all the same: as a failure, or left out
@@ -76,7 +81,11 @@ fn by_name(side: &Side) -> HashMap<&str, Vec<Held<'_>>> {
     for (file, results) in side.files.iter().enumerate() {
         for benchmark in &results.benchmarks {
             let of_name = held.entry(&benchmark.name).or_default();
-            of_name.push(Held { file, benchmark });
+            of_name.push(Held {
+                file,
+                recording: recordings::recording(results, benchmark),
+                benchmark,
+            });
         }
     }
     held
@@ -178,7 +187,14 @@ impl<'a> Joined<'a> {
                 .collect(),
             ..Benchmark::default()
         };
+        let recorded = |held: &[Held<'_>]| -> Option<BTreeSet<u64>> {
+            held.iter().map(|held| held.recording).collect()
+        };
+        let baseline = recorded(sides[0].1);
+        let same = sides[1..].iter();
+        let same = same.filter(|(_, held)| baseline.is_some() && recorded(held) == baseline);
         let mut saved = Saved {
+            same: same.map(|(side, _)| (*side).to_owned()).collect(),
             label: labels(sides),
             threads: all().find_map(|held| held.benchmark.threads),
             ..Saved::default()
@@ -352,56 +368,15 @@ impl Side {
         let source = |results: &Results| ResultSource {
             source: results.source.clone(),
             tool: results.tool.clone(),
-            facts: results.facts.clone(),
+            facts: ResultFacts {
+                repeated: recordings::repeated(results),
+                ..results.facts.clone()
+            },
         };
         ResultSide {
             name: self.name.clone(),
             files: self.files.iter().map(source).collect(),
         }
-    }
-}
-
-/// Names for sides by the paths of their first files: as much of the end of
-/// each path as tells them apart, and a number where nothing does.
-pub fn side_names_of(paths: &[&str]) -> Vec<String> {
-    let most = paths.iter().map(|path| parts(path).len()).max();
-    let ends = |depth: usize| paths.iter().map(move |path| end(path, depth));
-    let differ = |depth: &usize| {
-        let mut seen = HashSet::new();
-        ends(*depth).all(|name| seen.insert(name))
-    };
-    if let Some(depth) = (1..=most.unwrap_or(1)).find(differ) {
-        return ends(depth).collect();
-    }
-    let mut seen = HashSet::new();
-    let name = |path: &&str| {
-        let name = end(path, 1);
-        let mut numbered = (2..).map(|number| format!("{name} #{number}"));
-        let name = if seen.contains(&name) {
-            numbered.find(|name| !seen.contains(name)).expect("endless")
-        } else {
-            name
-        };
-        seen.insert(name.clone());
-        name
-    };
-    paths.iter().map(name).collect()
-}
-
-fn parts(path: &str) -> Vec<String> {
-    let parts = Path::new(path).components();
-    parts
-        .map(|part| part.as_os_str().to_string_lossy().into_owned())
-        .filter(|part| part != ".")
-        .collect()
-}
-
-/// So many components from the end of a path.
-fn end(path: &str, depth: usize) -> String {
-    let parts = parts(path);
-    match parts.len() {
-        0 => path.to_owned(),
-        len => parts[len.saturating_sub(depth)..].join("/"),
     }
 }
 
@@ -420,8 +395,11 @@ pub fn alone(results: Results, terms: &Terms) -> Result<Run, Failure> {
     let side = |benchmark: &ResultBenchmark| {
         let mut file = Results::new(&results.source, &results.tool);
         file.facts = results.facts.clone();
+        // Commands of one file are no copies of each other, whatever they took.
+        file.facts.digest = None;
         file.push(ResultBenchmark {
             name: "commands".to_owned(),
+            identity: Identity::default(),
             parameters: Vec::new(),
             ..benchmark.clone()
         });
@@ -439,6 +417,8 @@ pub fn alone(results: Results, terms: &Terms) -> Result<Run, Failure> {
 struct Held<'a> {
     /// The place of the file among those of its side.
     file: usize,
+    /// The digest of the recording that it is of.
+    recording: Option<u64>,
     benchmark: &'a ResultBenchmark,
 }
 
@@ -475,7 +455,7 @@ fn matched(sides: &[(&str, &[Held<'_>])], asked: Option<&str>) -> Match {
     if let Some((side, _)) = all().find(|(_, benchmark)| benchmark.processes.is_empty()) {
         return unlike(format!("'{side}' holds no values of it"));
     }
-    if let Some(why) = other_threads(sides) {
+    if let Some(why) = other_work(sides).or_else(|| other_threads(sides)) {
         return unlike(why);
     }
     // What all files of all sides have, as the baseline orders it.
@@ -597,6 +577,40 @@ fn place_of(benchmark: &ResultBenchmark, metric: &Metric) -> Option<usize> {
     benchmark.metrics.iter().position(same)
 }
 
+/// Benchmarks that share a name because no side needed more may still differ between the sides.
+fn other_work(sides: &[(&str, &[Held<'_>])]) -> Option<String> {
+    let mut seen: Vec<(&str, &Qualifier)> = Vec::new();
+    for (side, benchmark) in every(sides) {
+        let binding = benchmark.identity.qualifiers.iter();
+        for one in binding.filter(|one| one.binds()) {
+            match seen.iter().find(|(_, before)| before.is_of_kind(one)) {
+                None => seen.push((side, one)),
+                Some((_, before)) if before.value == one.value => {}
+                Some((first, before)) if one.place == QualifierPlace::Suffix => {
+                    return Some(on_threads((first, &before.value), (side, &one.value)));
+                }
+                Some((first, before)) => {
+                    return Some(format!(
+                        "'{first}' has it with {before}, '{side}' with {one}"
+                    ));
+                }
+            }
+        }
+    }
+    None
+}
+
+/// Two numbers of threads; Go leaves out a 1.
+fn on_threads((first, threads): (&str, &str), (second, others): (&str, &str)) -> String {
+    let count = |threads: &str| if threads.is_empty() { "1" } else { threads }.to_owned();
+    let noun = |threads: &str| if threads == "1" { "thread" } else { "threads" };
+    let (threads, others) = (count(threads), count(others));
+    format!(
+        "'{first}' ran it on {threads} {}, '{second}' on {others}",
+        noun(&threads)
+    )
+}
+
 /// The same name on another number of threads is other work.
 fn other_threads(sides: &[(&str, &[Held<'_>])]) -> Option<String> {
     let mut told = every(sides)
@@ -650,19 +664,5 @@ mod tests {
             unread_lines(&files),
             ["a: line 3: no", "b: 1; 2; 3; and 2 more"]
         );
-    }
-
-    #[test]
-    fn sides_are_called_by_what_tells_their_paths_apart() {
-        assert_eq!(side_names_of(&["a.json", "x/b.json"]), ["a.json", "b.json"]);
-        assert_eq!(
-            side_names_of(&["old/a.json", "./new/a.json"]),
-            ["old/a.json", "new/a.json"]
-        );
-        assert_eq!(
-            side_names_of(&["a", "a", "-", "a"]),
-            ["a", "a #2", "-", "a #3"]
-        );
-        assert_eq!(side_names_of(&["."]), ["."]);
     }
 }

@@ -12,7 +12,7 @@ use deadheat::parts::format::{
 };
 use deadheat::parts::model::{Program, Results};
 use deadheat::parts::pairing::family;
-use deadheat::parts::saved::{Side, side_names_of};
+use deadheat::parts::saved::{Side, name_alike, side_names_of, tell_recordings_apart};
 use deadheat::parts::settings::program;
 use deadheat::parts::terminal::to_stderr;
 
@@ -26,23 +26,6 @@ pub struct NamedSide {
 }
 
 impl NamedSide {
-    /// The text that stands for its name: that of a single file, and of several what their paths
-    /// begin with, so `old` of `old/1.json` and `old/2.json`.
-    pub fn called(&self) -> &str {
-        let first = self.named.first().map_or("", String::as_str);
-        let shared = |name: &String| {
-            let pairs = first.char_indices().zip(name.chars());
-            let same = pairs.take_while(|((_, a), b)| a == b).last();
-            same.map_or(0, |((at, last), _)| at + last.len_utf8())
-        };
-        let shared = self.named.iter().map(shared).min().unwrap_or_default();
-        let ends = |c: char| c.is_ascii_digit() || matches!(c, '/' | '-' | '_' | '.');
-        match first[..shared].trim_end_matches(ends) {
-            common if !common.is_empty() && self.named.len() > 1 => common,
-            _ => first,
-        }
-    }
-
     fn new(named: &[String], filter: Option<&String>) -> Self {
         Self {
             named: named.to_vec(),
@@ -123,6 +106,7 @@ pub fn read(
     if let Some(sides) = named_sets(request, baseline)? {
         return Ok(sides);
     }
+    let as_named = request;
     let request = &folders_opened(request)?[..];
     let mut kinds = Vec::new();
     for entrant in request {
@@ -150,11 +134,11 @@ pub fn read(
             "--baseline {name}: only a single folder of criterion has saved baselines"
         )));
     }
-    if let [alone] = request {
+    if let [alone] = as_named {
         return Err(Failure::Usage(format!(
             "{} is named alone; name the files it is to be compared with, or give it to deadheat \
              analyze",
-            alone.called()
+            alone.named.join(" ")
         )));
     }
     let mut read = Files::read(request, &kinds)?;
@@ -169,9 +153,10 @@ pub fn read(
                 Kind::Program(program) => results_of_program(named, program, filter, quiet)?,
             });
         }
-        sides.push(files);
+        sides.push(tell_recordings_apart(files));
     }
-    Ok(Sides::Results(named(request, sides)?))
+    name_alike(&mut sides);
+    Ok(Sides::Results(named(as_named, sides)?))
 }
 
 /// The kind of thing that one name stands for.
@@ -323,12 +308,12 @@ fn criterion_sets(folder: &str, names: &[&str]) -> Result<Sides, Failure> {
 /// Gives every side its name, and applies the filters. Two families meet under
 /// one name, as in compare.py.
 fn named(request: &[NamedSide], files: Vec<Vec<Results>>) -> Result<Vec<Side>, Failure> {
-    let firsts: Vec<&str> = request.iter().map(NamedSide::called).collect();
-    let mut names = side_names_of(&firsts);
+    let paths: Vec<&[String]> = request.iter().map(|side| &side.named[..]).collect();
+    let mut names = side_names_of(&paths);
     let filters: Vec<&str> = request.iter().filter_map(|s| s.filter.as_deref()).collect();
     let shown = match filters[..] {
         [old, new] => {
-            if firsts[0] == firsts[1] && old != new {
+            if paths[0] == paths[1] && old != new {
                 names = vec![old.to_owned(), new.to_owned()];
             }
             Some(format!("[{old} vs. {new}]"))
@@ -441,22 +426,6 @@ mod tests {
         assert_eq!(request("filters a x y").unwrap(), [f.clone(), g.clone()]);
         let filtered = [f, entrant("b", Some("y"))];
         assert_eq!(request("benchmarksfiltered a x b y").unwrap(), filtered);
-    }
-
-    #[test]
-    fn several_files_are_called_by_what_their_paths_share() {
-        let called = |names: &[&str]| {
-            let entrant = NamedSide {
-                named: names.iter().map(|name| (*name).to_owned()).collect(),
-                filter: None,
-            };
-            entrant.called().to_owned()
-        };
-        assert_eq!(called(&["old/1.json", "old/2.json"]), "old");
-        assert_eq!(called(&["é-01.json", "é-02.json"]), "é");
-        assert_eq!(called(&["1.json", "2.json"]), "1.json");
-        assert_eq!(called(&["old-1.json"]), "old-1.json");
-        assert_eq!(called(&[]), "");
     }
 
     #[test]

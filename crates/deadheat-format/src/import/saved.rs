@@ -21,7 +21,10 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::time::SystemTime;
 
-use deadheat_model::{Benchmark, Metric, ResultBenchmark, ResultState, Results, Run};
+use deadheat_model::{
+    Benchmark, Identity, Metric, QualifierPlace, QualifierShown, ResultBenchmark, ResultState,
+    Results, Run, name_together,
+};
 
 pub use criterion::{files_in, read_criterion, read_criterion_set};
 
@@ -55,7 +58,10 @@ fn in_pieces(path: &Path) -> Option<Results> {
 /// What a reader found in this file: it knows the text alone.
 fn of_file(file: &Path, mut results: Results) -> Results {
     results.source = file.display().to_string();
-    results.facts.moment = results.facts.date.as_deref().and_then(rows::moment);
+    let date = results.facts.date.as_deref();
+    results.facts.moment = date.and_then(rows::moment).or(results.facts.moment);
+    name_together(&mut [std::slice::from_mut(&mut results)]);
+    results.facts.digest = Some(results.digest());
     results
 }
 
@@ -170,8 +176,8 @@ fn before_a_log(text: &[u8]) -> Option<(usize, usize)> {
 
 fn read_as(format: SavedFormat, file: &Path, text: &[u8]) -> Result<Results, FormatError> {
     let read = match format {
-        SavedFormat::RunFile => return read_run(file, text),
-        SavedFormat::TidyCsv => return read_table(file, text),
+        SavedFormat::RunFile => return Ok(of_file(file, read_run(file, text)?)),
+        SavedFormat::TidyCsv => return Ok(of_file(file, read_table(file, text)?)),
         SavedFormat::GoogleBenchmark => google_benchmark::read(text),
         SavedFormat::Hyperfine => hyperfine::read(text),
         SavedFormat::Pyperf => pyperf::read(text),
@@ -481,6 +487,7 @@ fn contenders_of(file: &Path, run: &Run, tool: &str) -> Results {
     results.facts.cpu.clone_from(&environment.cpu);
     results.facts.cores = environment.cores;
     results.facts.debug_build = environment.debug_build.then_some(true);
+    results.facts.moment = run.header.started_at.map(|seconds| seconds as f64);
     for (index, planned) in run.header.plan.benchmarks.iter().enumerate() {
         if planned.rerun.is_some() {
             continue;
@@ -496,7 +503,7 @@ fn contenders_of(file: &Path, run: &Run, tool: &str) -> Results {
                 None => samples_of(run, index, contender),
             };
             results.push(ResultBenchmark {
-                name: name_of(planned, contender),
+                identity: identity(planned, contender),
                 parameters: planned.parameters.clone(),
                 ..measured
             });
@@ -506,11 +513,15 @@ fn contenders_of(file: &Path, run: &Run, tool: &str) -> Results {
 }
 
 /// Where a benchmark has several contenders each of them is one here.
-fn name_of(benchmark: &Benchmark, contender: usize) -> String {
-    match &benchmark.contenders[..benchmark.rivals()] {
-        [_] => benchmark.name.clone(),
-        several => format!("{}/{}", benchmark.name, several[contender].name),
-    }
+fn identity(benchmark: &Benchmark, contender: usize) -> Identity {
+    let contender = &benchmark.contenders[contender].name;
+    let (place, shown) = (QualifierPlace::Contender, QualifierShown::IfFileDiffers);
+    let identity = Identity::new(&benchmark.name).with("contender", contender, place, shown);
+    let parameters = benchmark.parameters.iter();
+    parameters.fold(identity, |identity, (key, value)| {
+        let (place, shown) = (QualifierPlace::Parameter, QualifierShown::IfSideDiffers);
+        identity.with(key.clone(), value, place, shown)
+    })
 }
 
 fn samples_of(run: &Run, index: usize, contender: usize) -> ResultBenchmark {

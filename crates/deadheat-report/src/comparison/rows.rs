@@ -339,6 +339,7 @@ impl Scene<'_> {
             (_, None) => {}
         }
         parts.extend(date);
+        parts.extend(recordings(side));
         parts.extend(self.benchmarks(side));
         if !parts.is_empty() {
             line += &format!(": {}", parts.join(", "));
@@ -391,6 +392,13 @@ impl Scene<'_> {
             more => format!("{first} and {more} more"),
         })
     }
+}
+
+/// The number of recordings where a file holds several.
+fn recordings(side: &ResultSide) -> Option<String> {
+    let files: HashSet<&String> = side.files.iter().map(|file| &file.source).collect();
+    let several = side.files.len() > files.len();
+    several.then(|| format!("{} recordings", side.files.len()))
 }
 
 #[cfg(test)]

@@ -178,6 +178,10 @@ pub(super) fn answers(analysis: &Analysis) -> Option<String> {
         })
     };
     let mut because: Vec<String> = Vec::new();
+    because.extend(
+        concerned(|one| matches!(one, Warning::SameRecordings { .. }))
+            .map(|rows| format!("both sides hold the same recording{rows}")),
+    );
     because.extend(concerned(Warning::is_one_a_side).map(|rows| {
         format!(
             "each side is one recording{rows}, and how the next would come out cannot be known \
@@ -221,6 +225,10 @@ pub(super) fn answers(analysis: &Analysis) -> Option<String> {
             Warning::DifferentTools { .. } => Some("the tools or runtimes differ".to_owned()),
             Warning::RecordedInOrder { .. } => {
                 Some("one side was recorded before the other".to_owned())
+            }
+            Warning::SharedRecordings { .. } => Some("the sides share recordings".to_owned()),
+            Warning::RepeatedNames { .. } => {
+                Some("only their order tells some benchmarks apart".to_owned())
             }
             Warning::CpuScaling { .. } => {
                 Some("the frequency of the processor was being scaled".to_owned())

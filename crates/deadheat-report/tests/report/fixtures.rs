@@ -924,6 +924,20 @@ pub fn every_warning() -> Vec<Warning> {
             first: "old\u{1b}[2J".to_owned(),
             last: "new".to_owned(),
         },
+        Warning::SameRecordings { by_criterion: true },
+        Warning::SameRecordings {
+            by_criterion: false,
+        },
+        Warning::SharedRecordings {
+            files: vec!["a\u{1b}[2J.json".to_owned()],
+        },
+        Warning::CopiedRecordings {
+            side: "old\u{1b}[2J".to_owned(),
+            files: (2..=8).map(|number| format!("{number}.json")).collect(),
+        },
+        Warning::RepeatedNames {
+            names: vec!["sort #2".to_owned(), "sort #3\u{1b}[2J".to_owned()],
+        },
         Warning::NoCounters {
             reason: "perf_event_open: permission\u{1b}[2J denied".to_owned(),
         },

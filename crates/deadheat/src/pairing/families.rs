@@ -1,7 +1,7 @@
 //! Benchmarks of one program that race each other: names that are alike but
 //! for the part that tells two implementations apart.
 
-use deadheat_model::{LeftOut, LeftOutReason, Results};
+use deadheat_model::{Identity, LeftOut, LeftOutReason, Results};
 use regex_lite::{NoExpand, Regex};
 
 use crate::exit::Failure;
@@ -113,6 +113,8 @@ pub fn family(results: &mut Results, filter: &str, shown: Option<&str>) -> Resul
         if let Some(shown) = shown {
             let name = pattern.replace_all(&benchmark.name, NoExpand(shown));
             benchmark.name = name.into_owned();
+            // A user who pairs two families wants them compared, however they differ.
+            benchmark.identity = Identity::default();
         }
         kept.push(benchmark);
     }

@@ -1,13 +1,16 @@
 //! The JSON of BenchmarkDotNet.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use deadheat_model::{Metric, ResultBenchmark, ResultFacts, ResultState, Results};
+use deadheat_model::{
+    Identity, Metric, QualifierPlace, QualifierShown, ResultBenchmark, ResultFacts, ResultState,
+    Results,
+};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::json::{Number, Text, from_json_entries, lenient};
-use super::rows::{Rows, summarised, tool, with_pairs};
+use super::rows::{Rows, summarised, tool};
 use crate::error::FileProblem;
 
 /// Reads a report of BenchmarkDotNet, full or brief. Each launch is a process.
@@ -18,9 +21,8 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     let mut results = Results::new("", tool);
     results.facts = host.facts();
     results.facts.date = report.title.as_deref().and_then(date);
-    let names = Names::of(&report.benchmarks);
     for (index, case) in report.benchmarks.iter().enumerate() {
-        let mut read = case.named(names.of_case(case));
+        let mut read = case.named();
         if let Err(problem) = case.fill(&mut read) {
             let problem = problem.within(&format!("Benchmarks[{index}]."), "");
             read.state = ResultState::Failed(problem.into_text());
@@ -30,13 +32,9 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     for entry in broken {
         entry.give_to_named(&mut results, |entry| {
             let text = |key: &str| entry.get(key).and_then(Value::as_str);
-            let method = text("Method")?;
-            let class = text("Type").map(|class| format!("{class}."));
-            let name = format!("{}{method}", class.unwrap_or_default());
-            Some(with_pairs(
-                &name,
-                &pairs(text("Parameters").unwrap_or_default()),
-            ))
+            let identity = of_method(text("Type"), text("Method")?);
+            let parameters = text("Parameters").unwrap_or_default();
+            Some(with_parameters(identity, parameters))
         });
     }
     Ok(results)
@@ -147,10 +145,10 @@ const ACTUAL: [(&str, &str); 3] = [
 ];
 
 impl Case {
-    fn named(&self, name: String) -> ResultBenchmark {
+    fn named(&self) -> ResultBenchmark {
         let title = self.method_title.as_deref().map(unquoted);
         ResultBenchmark {
-            name,
+            identity: self.identity(),
             label: title
                 .filter(|title| *title != self.method)
                 .map(str::to_owned),
@@ -226,53 +224,27 @@ impl Case {
     }
 }
 
-/// The names of the benchmarks of a report: by class and method, with
-/// namespace or job only where those do not tell them apart.
-#[derive(Default)]
-struct Names<'a> {
-    namespaces: HashMap<String, HashSet<Option<&'a str>>>,
-    jobs: HashMap<String, HashSet<&'a str>>,
-}
-
-impl<'a> Names<'a> {
-    fn of(cases: &'a [Case]) -> Self {
-        let mut names = Names::default();
-        for case in cases {
-            let own = (case.method_name(), case.namespace.as_deref());
-            names.namespaces.entry(own.0).or_default().insert(own.1);
-            let job = case.job().unwrap_or_default();
-            names.jobs.entry(case.key()).or_default().insert(job);
-        }
-        names
-    }
-
-    fn of_case(&self, case: &Case) -> String {
-        let mut name = case.method_name();
-        if let (true, Some(namespace)) = (self.namespaces[&name].len() > 1, &case.namespace) {
-            name = format!("{namespace}.{name}");
-        }
-        let parameters = case.parameters.as_deref().unwrap_or_default();
-        let mut pairs = pairs(parameters);
-        if let (true, Some(job)) = (self.jobs[&case.key()].len() > 1, case.job()) {
-            pairs.push(format!("job={job}"));
-        }
-        with_pairs(&name, &pairs)
-    }
-}
-
 impl Case {
-    fn method_name(&self) -> String {
-        match &self.class {
-            Some(class) => format!("{class}.{}", self.method),
-            None => self.method.clone(),
+    /// By class and method, with whatever else tells cases apart.
+    fn identity(&self) -> Identity {
+        let differs = QualifierShown::IfSideDiffers;
+        let mut identity = of_method(self.class.as_deref(), &self.method);
+        if let Some(namespace) = self.namespace.as_ref().filter(|name| !name.is_empty()) {
+            identity = identity.with("namespace", &**namespace, QualifierPlace::Package, differs);
         }
-    }
-
-    /// The key that tells it apart from others but for its job.
-    fn key(&self) -> String {
-        let namespace = self.namespace.as_deref().unwrap_or_default();
         let parameters = self.parameters.as_deref().unwrap_or_default();
-        format!("{namespace}\n{}\n{parameters}", self.method_name())
+        identity = with_parameters(identity, parameters);
+        match self.job() {
+            Some(job) => {
+                let shown = if is_a_way_to_run(job) {
+                    QualifierShown::IfFileDiffers
+                } else {
+                    differs
+                };
+                identity.with("job", job, QualifierPlace::Setting, shown)
+            }
+            None => identity,
+        }
     }
 
     /// The word before the settings in `Type.Method: Job(settings) [parameters]`.
@@ -282,10 +254,30 @@ impl Case {
     }
 }
 
-/// The parameters of a case, as `Length=64`.
-fn pairs(parameters: &str) -> Vec<String> {
-    let pairs = parameters.split('&').filter(|_| !parameters.is_empty());
-    pairs.map(str::to_owned).collect()
+/// A case by class and method.
+fn of_method(class: Option<&str>, method: &str) -> Identity {
+    Identity::new(match class {
+        Some(class) => format!("{class}.{method}"),
+        None => method.to_owned(),
+    })
+}
+
+/// The same with its parameters, as in `Length=64&Kind=a`.
+fn with_parameters(mut identity: Identity, parameters: &str) -> Identity {
+    for pair in parameters.split('&').filter(|pair| !pair.is_empty()) {
+        let (key, value) = pair.split_once('=').unwrap_or(("", pair));
+        let (place, shown) = (QualifierPlace::Parameter, QualifierShown::Always);
+        identity = identity.with(key.to_owned(), value, place, shown);
+    }
+    identity
+}
+
+/// Returns true if the name of a job does not make it other work: a name that BenchmarkDotNet generates
+/// from the settings, such as `Job-ABCDEF`, or that of a runtime, which the user may want to compare.
+fn is_a_way_to_run(job: &str) -> bool {
+    ["Job-", ".NET", "NativeAOT", "Mono"]
+        .iter()
+        .any(|beginning| job.starts_with(beginning))
 }
 
 /// A title with blanks is written in single quotes.

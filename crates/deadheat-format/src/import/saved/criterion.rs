@@ -65,6 +65,7 @@ pub fn read_criterion(
     for (_, benchmark) in read_sets {
         results.push(benchmark);
     }
+    results.facts.digest = Some(results.digest());
     Ok(results)
 }
 

@@ -4,12 +4,15 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
-use deadheat_model::{Better, Metric, ResultBenchmark, ResultFacts, ResultState, Results, Unit};
+use deadheat_model::{
+    Better, Identity, Metric, QualifierPlace, QualifierShown, ResultBenchmark, ResultFacts,
+    ResultState, Results, Unit,
+};
 
 use serde::Deserialize;
 
 use super::json::{Number, without_mark};
-use super::rows::{Rows, with_pairs};
+use super::rows::Rows;
 use crate::error::FileProblem;
 
 /// Keys of configuration lines that tell benchmarks apart. Whatever a program
@@ -132,6 +135,7 @@ struct Column {
 /// A benchmark that failed or was skipped.
 struct Fault {
     name: String,
+    config: Rc<Config>,
     failed: bool,
     reason: Option<String>,
     /// It left no numbers after this line, and did not say of itself that it failed.
@@ -221,6 +225,7 @@ impl Reader {
         self.awaits_reason = reason.is_none();
         self.faults.push(Fault {
             name: name.to_owned(),
+            config: self.config.clone(),
             failed,
             reason: reason.map(str::to_owned),
             unfinished: None,
@@ -245,6 +250,7 @@ impl Reader {
         }
         self.faults.push(Fault {
             name: begun.name,
+            config: self.config.clone(),
             failed: true,
             reason: Some(problem),
             unfinished: Some(begun.line),
@@ -323,8 +329,8 @@ impl Reader {
     fn results(self) -> Results {
         let mut results = Results::new("", "Go");
         results.facts = self.facts();
-        let names = self.names();
-        let mut failed: BTreeMap<String, Fault> = BTreeMap::new();
+        results.processes_stand_alone = self.groups.iter().any(|group| group.sections.len() > 1);
+        let mut failed: BTreeMap<(Package, String), Fault> = BTreeMap::new();
         let mut order = Vec::new();
         let threads = self.common_threads();
         let mut unread = self.unread;
@@ -337,11 +343,12 @@ impl Reader {
                 }
                 _ => fault.name.clone(),
             };
-            order.push(name.clone());
-            match fault.unfinished.filter(|_| measured.contains(&*name)) {
+            let key = (package(&fault.config), name);
+            order.push(key.clone());
+            match fault.unfinished.filter(|_| measured.contains(&*key.1)) {
                 Some(line) => unread.push((line, fault.reason.unwrap_or_default())),
                 None => {
-                    failed.entry(name).or_insert(fault);
+                    failed.entry(key).or_insert(fault);
                 }
             }
         }
@@ -350,28 +357,34 @@ impl Reader {
             .into_iter()
             .map(|(line, problem)| format!("line {line}: {problem}"))
             .collect();
-        let all = self.groups.iter().map(|group| group.name.to_string());
-        let all: BTreeSet<String> = all.chain(failed.values().map(|f| f.name.clone())).collect();
+        let all = self.groups.iter();
+        let all = all.map(|group| (package(&group.config), group.name.to_string()));
+        let faults = failed.iter();
+        let faults = faults.map(|((package, _), fault)| (package.clone(), fault.name.clone()));
+        let all: BTreeSet<(Package, String)> = all.chain(faults).collect();
         // What fails with one of its parts says nothing more than that part.
-        failed.retain(|_, fault| {
-            let parts = format!("{}/", fault.name);
+        failed.retain(|(package, _), fault| {
+            let parts = (package.clone(), format!("{}/", fault.name));
             let mut next = all.range(parts.clone()..);
-            !next.next().is_some_and(|name| name.starts_with(&parts))
+            !next
+                .next()
+                .is_some_and(|(of, name)| *of == parts.0 && name.starts_with(&parts.1))
         });
         let mut reported = 0;
-        for (group, name) in self.groups.into_iter().zip(names) {
+        for group in self.groups {
             while reported < group.faults_before {
-                if let Some((name, fault)) = failed.remove_entry(&order[reported]) {
-                    results.push(fault.benchmark(name));
+                if let Some(((_, name), fault)) = failed.remove_entry(&order[reported]) {
+                    results.push(fault.benchmark(&name));
                 }
                 reported += 1;
             }
-            let fault = failed.remove(&*group.name).filter(|fault| fault.failed);
-            results.push(group.benchmark(name, &self.directions, fault));
+            let key = (package(&group.config), group.name.to_string());
+            let fault = failed.remove(&key).filter(|fault| fault.failed);
+            results.push(group.benchmark(&self.directions, fault));
         }
-        for name in &order[reported..] {
-            if let Some((name, fault)) = failed.remove_entry(name) {
-                results.push(fault.benchmark(name));
+        for key in &order[reported..] {
+            if let Some(((_, name), fault)) = failed.remove_entry(key) {
+                results.push(fault.benchmark(&name));
             }
         }
         results
@@ -396,38 +409,33 @@ impl Reader {
         let first = all.next()??;
         all.all(|threads| threads == Some(first)).then_some(first)
     }
+}
 
-    /// The name of each group: its name as it stands, with whatever of its
-    /// configuration is needed to tell it from others of that name.
-    fn names(&self) -> Vec<String> {
-        let mut of_name: HashMap<&str, Vec<&Group>> = HashMap::new();
-        for group in &self.groups {
-            of_name.entry(&group.name).or_default().push(group);
-        }
-        let mut telling: HashMap<&str, BTreeSet<Rc<str>>> = HashMap::new();
-        for (name, groups) in of_name.iter().filter(|(_, groups)| groups.len() > 1) {
-            let keys = groups.iter().flat_map(|group| group.config.keys());
-            let keys: BTreeSet<Rc<str>> = keys.cloned().collect();
-            let first = &groups[0].config;
-            let differs =
-                |key: &Rc<str>| groups.iter().any(|g| g.config.get(key) != first.get(key));
-            telling.insert(name, keys.into_iter().filter(differs).collect());
-        }
-        let none = BTreeSet::new();
-        let name = |group: &Group| {
-            let keys = telling.get(&*group.name).unwrap_or(&none);
-            let mut name = group.name.to_string();
-            let mut pairs = Vec::new();
-            for (key, value) in group.config.iter().filter(|(key, _)| keys.contains(*key)) {
-                match &**key {
-                    "pkg" => name = format!("{value}.{name}"),
-                    key => pairs.push(format!("{key}={value}")),
-                }
-            }
-            with_pairs(&name, &pairs)
-        };
-        self.groups.iter().map(name).collect()
+/// The package that a benchmark is of, where that is told.
+type Package = Option<Rc<str>>;
+
+fn package(config: &Config) -> Package {
+    config.get("pkg").cloned()
+}
+
+/// The identity of a benchmark by its name and the configuration in force. Only the package is known to
+/// say which work it is; other keys may say on which machine or at which commit.
+fn identity(name: &str, config: &Config) -> Identity {
+    let split = name.rsplit_once('-');
+    let split = split.filter(|(base, _)| !base.is_empty() && threads(name).is_some());
+    let (base, threads) = split.unwrap_or((name, ""));
+    let mut identity = Identity::new(base);
+    if let Some(package) = package(config) {
+        let (place, shown) = (QualifierPlace::Package, QualifierShown::IfSideDiffers);
+        identity = identity.with("package", &*package, place, shown);
     }
+    let (place, shown) = (QualifierPlace::Suffix, QualifierShown::Always);
+    identity = identity.with("threads", threads, place, shown);
+    for (key, value) in config.iter().filter(|(key, _)| &***key != "pkg") {
+        let (place, shown) = (QualifierPlace::Setting, QualifierShown::IfFileDiffers);
+        identity = identity.with(key.to_string(), &**value, place, shown);
+    }
+    identity
 }
 
 impl Group {
@@ -455,15 +463,10 @@ impl Group {
         }
     }
 
-    fn benchmark(
-        mut self,
-        name: String,
-        directions: &Directions,
-        fault: Option<Fault>,
-    ) -> ResultBenchmark {
+    fn benchmark(mut self, directions: &Directions, fault: Option<Fault>) -> ResultBenchmark {
         let mut benchmark = ResultBenchmark {
             threads: threads(&self.name),
-            name,
+            identity: identity(&self.name, &self.config),
             ..ResultBenchmark::default()
         };
         if let Some(fault) = fault {
@@ -513,9 +516,9 @@ impl Fault {
         }
     }
 
-    fn benchmark(self, name: String) -> ResultBenchmark {
+    fn benchmark(self, name: &str) -> ResultBenchmark {
         ResultBenchmark {
-            name,
+            identity: identity(name, &self.config),
             state: self.state(),
             ..ResultBenchmark::default()
         }

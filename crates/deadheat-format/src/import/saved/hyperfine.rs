@@ -1,9 +1,10 @@
 //! The JSON of hyperfine, of versions 1 and 2: commands with one entry per launch.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use deadheat_model::{
-    Better, ExitCodes, Metric, ResultBenchmark, ResultFacts, ResultState, Results, Unit,
+    Better, ExitCodes, Identity, Metric, QualifierPlace, QualifierShown, ResultBenchmark,
+    ResultFacts, ResultState, Results, Unit,
 };
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -142,13 +143,9 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     let version = metadata.and_then(|metadata| metadata.hyperfine_version.0.as_ref());
     let mut results = Results::new("", tool("hyperfine", version));
     results.facts = metadata.map(facts).unwrap_or_default();
-    let mut times_named: HashMap<&str, usize> = HashMap::new();
-    for result in &wire.results {
-        *times_named.entry(name(result)).or_default() += 1;
-    }
     for (index, result) in wire.results.iter().enumerate() {
         let name = name(result);
-        let mut read = named(result, times_named[name] > 1);
+        let mut read = named(result);
         if let Err(problem) = fill(&mut read, result, wire.primary_metric.as_deref()) {
             let place = format!("results[{index}].");
             let problem = problem.within(&place, &format!(", of command '{name}'"));
@@ -162,22 +159,19 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     Ok(results)
 }
 
-/// A command without its launches, whose name may come again.
-fn named(result: &WireResult, comes_again: bool) -> ResultBenchmark {
-    let mut read = ResultBenchmark {
-        name: name(result).to_owned(),
-        parameters: parameters(result),
-        ..ResultBenchmark::default()
-    };
-    // Parameters that the command does not show tell its likes apart.
-    if comes_again && !read.parameters.is_empty() {
-        let pairs = read.parameters.iter();
-        let pairs: Vec<String> = pairs
-            .map(|(name, value)| format!("{name}={value}"))
-            .collect();
-        read.name = format!("{} [{}]", read.name, pairs.join(", "));
+/// A command without its launches.
+fn named(result: &WireResult) -> ResultBenchmark {
+    let parameters = parameters(result);
+    let mut identity = Identity::new(name(result));
+    for (key, value) in &parameters {
+        let (place, shown) = (QualifierPlace::Brackets, QualifierShown::IfSideDiffers);
+        identity = identity.with(key.clone(), &**value, place, shown);
     }
-    read
+    ResultBenchmark {
+        identity,
+        parameters,
+        ..ResultBenchmark::default()
+    }
 }
 
 /// Reads the launches of a command, or what sums them up.
@@ -355,9 +349,13 @@ fn facts(metadata: &WireMetadata) -> ResultFacts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use deadheat_model::{ResultState, name_together};
 
     fn read_text(text: &str) -> Result<Results, String> {
-        read(text.as_bytes()).map_err(|problem| problem.of("a.json").to_string())
+        let read = read(text.as_bytes());
+        let mut results = read.map_err(|problem| problem.of("a.json").to_string())?;
+        name_together(&mut [std::slice::from_mut(&mut results)]);
+        Ok(results)
     }
 
     fn one(fields: &str) -> Result<ResultBenchmark, String> {

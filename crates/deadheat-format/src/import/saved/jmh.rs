@@ -1,13 +1,16 @@
 //! The JSON of the Java Microbenchmark Harness.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 
-use deadheat_model::{Better, Metric, ResultBenchmark, ResultFacts, ResultState, Results, Unit};
+use deadheat_model::{
+    Better, Identity, Metric, QualifierPlace, QualifierShown, ResultBenchmark, ResultFacts,
+    ResultState, Results, Unit,
+};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::json::{Number, Text, from_json_entries, lenient};
-use super::rows::{Rows, summarised, tool, with_pairs};
+use super::rows::{Rows, summarised, tool};
 use crate::error::FileProblem;
 
 /// Single calls that are kept of one iteration in sample mode: of more, so many
@@ -27,10 +30,10 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
         runtime: entries.first().and_then(Entry::runtime),
         ..ResultFacts::default()
     };
-    let names = Names::of(&entries);
+    results.processes_stand_alone = true;
     for (index, entry) in entries.iter().enumerate() {
         let mut read = ResultBenchmark {
-            name: names.of_entry(entry),
+            identity: entry.identity(),
             threads: entry
                 .threads
                 .and_then(|threads| u32::try_from(threads).ok()),
@@ -47,7 +50,7 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
             entry
                 .get("benchmark")?
                 .as_str()
-                .map(|full| short(full).to_owned())
+                .map(|full| Identity::new(short(full)))
         });
     }
     Ok(results)
@@ -123,6 +126,34 @@ impl Entry {
             (Some(name), Some(version)) => Some(format!("{name} {version}")),
             (Some(name), None) => Some(name.clone()),
             (None, version) => version.map(|version| format!("Java {version}")),
+        }
+    }
+
+    /// By class and method, with whatever else tells entries apart.
+    fn identity(&self) -> Identity {
+        let full = self.benchmark.as_str();
+        let base = short(full);
+        let package = full[..full.len() - base.len()].trim_end_matches('.');
+        let mut identity = Identity::new(base);
+        let differs = QualifierShown::IfSideDiffers;
+        if !package.is_empty() {
+            identity = identity.with("package", package, QualifierPlace::Package, differs);
+        }
+        identity = identity.with("mode", &*self.mode, QualifierPlace::Mode, differs);
+        for (key, value) in &self.params {
+            let (place, shown) = (QualifierPlace::Parameter, QualifierShown::Always);
+            if let Some(value) = &value.0 {
+                identity = identity.with(key.clone(), &**value, place, shown);
+            }
+        }
+        match self.threads {
+            Some(threads) => identity.with(
+                "threads",
+                threads.to_string(),
+                QualifierPlace::Setting,
+                differs,
+            ),
+            None => identity,
         }
     }
 
@@ -249,45 +280,6 @@ fn spread(mut calls: Vec<(f64, f64)>, most: usize) -> Vec<f64> {
         }
     }
     values
-}
-
-/// The names of the entries of a file: by class and method, with whatever
-/// else is needed to tell them apart.
-#[derive(Default)]
-struct Names<'a> {
-    /// Full names behind each short one.
-    full: HashMap<&'a str, HashSet<&'a str>>,
-    modes: HashMap<&'a str, HashSet<&'a str>>,
-    threads: HashMap<&'a str, HashSet<Option<i64>>>,
-}
-
-impl<'a> Names<'a> {
-    fn of(entries: &'a [Entry]) -> Self {
-        let mut names = Names::default();
-        for entry in entries {
-            let full = entry.benchmark.as_str();
-            names.full.entry(short(full)).or_default().insert(full);
-            names.modes.entry(full).or_default().insert(&entry.mode);
-            names.threads.entry(full).or_default().insert(entry.threads);
-        }
-        names
-    }
-
-    fn of_entry(&self, entry: &Entry) -> String {
-        let full = entry.benchmark.as_str();
-        let alone = self.full[short(full)].len() == 1;
-        let mut name = if alone { short(full) } else { full }.to_owned();
-        if self.modes[full].len() > 1 {
-            name = format!("{name}:{}", entry.mode);
-        }
-        let pair =
-            |(key, value): (&String, &Text)| value.0.as_ref().map(|value| format!("{key}={value}"));
-        let mut pairs: Vec<String> = entry.params.iter().filter_map(pair).collect();
-        if let (true, Some(threads)) = (self.threads[full].len() > 1, entry.threads) {
-            pairs.push(format!("threads={threads}"));
-        }
-        with_pairs(&name, &pairs)
-    }
 }
 
 /// Class and method without the packages, which by custom begin with a small

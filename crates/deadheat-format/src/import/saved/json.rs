@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use deadheat_model::{NO_NUMBERS, Results};
+use deadheat_model::{Identity, NO_NUMBERS, ResultBenchmark, Results};
 use serde::de::{self, Deserialize, DeserializeOwned, Deserializer, Visitor};
 use serde_json::Value;
 
@@ -162,10 +162,10 @@ impl BrokenEntry {
     /// Adds it as a benchmark that failed, called by the first of these keys that it has; without
     /// any it is counted among what could not be read.
     pub(super) fn give_to(self, results: &mut Results, names: &[&str]) {
-        self.give_to_named(results, |entry| {
-            let mut names = names.iter();
-            names.find_map(|key| Some(entry.get(key)?.as_str()?.to_owned()))
-        });
+        match names.iter().find_map(|key| self.entry.get(key)?.as_str()) {
+            Some(name) => results.push(failed(name, self.problem)),
+            None => results.unread.push(self.problem),
+        }
     }
 
     /// The same, where other entries may be of the benchmark of that name, which has then failed.
@@ -181,14 +181,17 @@ impl BrokenEntry {
         }
     }
 
-    /// The same, called as `name` finds.
+    /// The same, of the benchmark that `identity` finds.
     pub(super) fn give_to_named(
         self,
         results: &mut Results,
-        name: impl FnOnce(&Value) -> Option<String>,
+        identity: impl FnOnce(&Value) -> Option<Identity>,
     ) {
-        match name(&self.entry) {
-            Some(name) => results.push(failed(&name, self.problem)),
+        match identity(&self.entry) {
+            Some(identity) => results.push(ResultBenchmark {
+                identity,
+                ..failed("", self.problem)
+            }),
             None => results.unread.push(self.problem),
         }
     }

@@ -1,6 +1,8 @@
 //! The JSON of pyperf: suites of benchmarks whose runs are processes.
 
-use deadheat_model::{Better, Metric, ResultBenchmark, ResultFacts, ResultState, Results, Unit};
+use deadheat_model::{
+    Better, Identity, Metric, ResultBenchmark, ResultFacts, ResultState, Results, Unit,
+};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -84,7 +86,7 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     for entry in broken {
         entry.give_to_named(&mut results, |entry| {
             let metadata = entry.get("metadata").or(entry.get("common_metadata"));
-            Some(metadata?.get("name")?.as_str()?.to_owned())
+            Some(Identity::new(metadata?.get("name")?.as_str()?))
         });
     }
     if let ([], [problem, ..]) = (&results.benchmarks[..], &results.unread[..]) {

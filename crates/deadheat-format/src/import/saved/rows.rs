@@ -9,15 +9,6 @@ pub(super) fn tool(name: &str, version: Option<impl Display>) -> String {
     version.map_or(name.to_owned(), |version| format!("{name} {version}"))
 }
 
-/// A name with what else tells it from others, as `sort (n=3, k=x)`.
-pub(super) fn with_pairs(name: &str, pairs: &[String]) -> String {
-    if pairs.is_empty() {
-        name.to_owned()
-    } else {
-        format!("{name} ({})", pairs.join(", "))
-    }
-}
-
 /// A benchmark that could not be read, for this reason.
 pub(super) fn failed(name: &str, why: String) -> ResultBenchmark {
     ResultBenchmark {

@@ -1,0 +1,219 @@
+//! The names of benchmarks of other tools: for each identity the shortest that tells it apart, over
+//! all files of all sides together.
+
+use std::collections::HashMap;
+
+use crate::identity::{Identity, Qualifier, QualifierShown};
+use crate::results::Results;
+
+/// Names the benchmarks of all files of all sides: one name for one identity, and different names for
+/// the different identities of a side. If benchmarks of one base differ in a qualifier on any side,
+/// the names of that base show it on every side.
+///
+/// Benchmarks that differ only between the sides share a name. The caller decides whether they are
+/// the same work.
+pub fn name_together(sides: &mut [&mut [Results]]) {
+    let shown = shown_qualifiers(sides);
+    if shown.is_empty() {
+        return;
+    }
+    for results in sides.iter_mut().flat_map(|side| side.iter_mut()) {
+        results.rename(|identity| {
+            let shown = shown.get(&identity.base)?;
+            Some(identity.name(|one| shown.iter().any(|other| other.is_of_kind(one))))
+        });
+    }
+}
+
+/// A benchmark among those of its base.
+struct Placed<'r> {
+    side: usize,
+    file: usize,
+    identity: &'r Identity,
+}
+
+/// The qualifiers that names show, by base.
+fn shown_qualifiers(sides: &[&mut [Results]]) -> HashMap<String, Vec<Qualifier>> {
+    let mut groups: HashMap<&str, Vec<Placed<'_>>> = HashMap::new();
+    for (side, files) in sides.iter().enumerate() {
+        for (file, results) in files.iter().enumerate() {
+            for benchmark in &results.benchmarks {
+                let identity = &benchmark.identity;
+                if !identity.is_empty() {
+                    let of_base = groups.entry(&identity.base).or_default();
+                    of_base.push(Placed {
+                        side,
+                        file,
+                        identity,
+                    });
+                }
+            }
+        }
+    }
+    let groups = groups.into_iter();
+    groups
+        .map(|(base, all)| (base.to_owned(), shown_of(&all)))
+        .collect()
+}
+
+/// The qualifiers that the names of one base show; `all` are in the order of sides and files.
+fn shown_of(all: &[Placed<'_>]) -> Vec<Qualifier> {
+    let mut kinds: Vec<Qualifier> = Vec::new();
+    for one in all.iter().flat_map(|one| &one.identity.qualifiers) {
+        match kinds.iter_mut().find(|known| known.is_of_kind(one)) {
+            // The weaker binding decides: a job may have a name of its own on one side only.
+            Some(known) => known.shown = known.shown.max(one.shown),
+            None => kinds.push(one.clone()),
+        }
+    }
+    kinds.retain(|kind| is_shown(kind, all));
+    kinds
+}
+
+fn is_shown(kind: &Qualifier, all: &[Placed<'_>]) -> bool {
+    let value = |one: &Placed<'_>| Some(one.identity.alike(kind)?.value.clone());
+    // Within one file a benchmark without the qualifier differs from one that has it. Another file
+    // may only not have recorded it.
+    let differ_in_file = |some: &[Placed<'_>]| differ(some.iter().map(value));
+    let told_apart = |some: &[Placed<'_>]| differ(some.iter().filter_map(value));
+    let in_a_file = || {
+        let mut files = all.chunk_by(|a, b| (a.side, a.file) == (b.side, b.file));
+        files.any(differ_in_file)
+    };
+    let on_a_side = || all.chunk_by(|a, b| a.side == b.side).any(told_apart);
+    match kind.shown {
+        QualifierShown::Always => !told_apart(all) || in_a_file() || on_a_side(),
+        QualifierShown::IfSideDiffers => in_a_file() || on_a_side(),
+        QualifierShown::IfFileDiffers => in_a_file(),
+    }
+}
+
+fn differ<T: PartialEq>(mut values: impl Iterator<Item = T>) -> bool {
+    let first = values.next();
+    values.any(|value| Some(&value) != first.as_ref())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::identity::QualifierPlace;
+    use crate::results::ResultBenchmark;
+
+    /// A benchmark of a package, in a mode, on a machine.
+    fn sort(package: &str, mode: &str, machine: &str) -> Identity {
+        let mut identity = Identity::new("Sort");
+        for (key, value, place, shown) in [
+            (
+                "package",
+                package,
+                QualifierPlace::Package,
+                QualifierShown::IfSideDiffers,
+            ),
+            ("mode", mode, QualifierPlace::Mode, QualifierShown::Always),
+            (
+                "machine",
+                machine,
+                QualifierPlace::Setting,
+                QualifierShown::IfFileDiffers,
+            ),
+        ] {
+            if !value.is_empty() {
+                identity = identity.with(key, value.to_owned(), place, shown);
+            }
+        }
+        identity
+    }
+
+    fn file(identities: &[&Identity]) -> Results {
+        let mut results = Results::new("a", "x");
+        for identity in identities {
+            results.push(ResultBenchmark {
+                identity: Identity::clone(identity),
+                ..ResultBenchmark::default()
+            });
+        }
+        results
+    }
+
+    /// The names of each file of each side.
+    fn named(sides: &[&[&[&Identity]]]) -> Vec<Vec<Vec<String>>> {
+        let files = |files: &&[&[&Identity]]| files.iter().map(|one| file(one)).collect();
+        let mut sides: Vec<Vec<Results>> = sides.iter().map(files).collect();
+        let mut borrowed: Vec<&mut [Results]> = sides.iter_mut().map(Vec::as_mut_slice).collect();
+        name_together(&mut borrowed);
+        let names = |results: &Results| -> Vec<String> {
+            results.benchmarks.iter().map(|b| b.name.clone()).collect()
+        };
+        sides
+            .iter()
+            .map(|side| side.iter().map(names).collect())
+            .collect()
+    }
+
+    #[test]
+    fn what_one_side_needs_is_shown_on_all() {
+        let (a, b) = (sort("a", "avgt", ""), sort("b", "avgt", ""));
+        let names = named(&[&[&[&a]], &[&[&a, &b]]]);
+        assert_eq!(
+            names,
+            [[vec!["a.Sort:avgt"]], [vec!["a.Sort:avgt", "b.Sort:avgt"]]]
+        );
+        // In files of their own they are no less two.
+        let names = named(&[&[&[&a], &[&b]], &[&[&a]]]);
+        assert_eq!(names[0], [["a.Sort:avgt"], ["b.Sort:avgt"]]);
+        assert_eq!(names[1], [["a.Sort:avgt"]]);
+        assert_eq!(named(&[&[&[&a]], &[&[&a]]])[1], [["Sort:avgt"]]);
+    }
+
+    #[test]
+    fn where_only_the_sides_differ_they_meet() {
+        let (a, b) = (sort("a", "avgt", "x"), sort("b", "thrpt", "y"));
+        assert_eq!(named(&[&[&[&a]], &[&[&b]]]), [[["Sort"]], [["Sort"]]]);
+    }
+
+    #[test]
+    fn files_may_differ_in_what_does_not_bind_and_one_file_may_not() {
+        let (x, y) = (sort("", "avgt", "x"), sort("", "avgt", "y"));
+        let names = named(&[&[&[&x], &[&y]]]);
+        assert_eq!(names, [[["Sort:avgt"], ["Sort:avgt"]]]);
+        let names = named(&[&[&[&x], &[&x, &y]]]);
+        let shown = ["Sort:avgt (machine=x)", "Sort:avgt (machine=y)"];
+        assert_eq!(names, [[vec![shown[0]], shown.to_vec()]]);
+    }
+
+    #[test]
+    fn what_was_not_written_down_may_be_anything_but_within_a_file() {
+        let (a, bare) = (sort("a", "avgt", ""), sort("", "avgt", ""));
+        let names = named(&[&[&[&a], &[&bare]], &[&[&a]]]);
+        assert!(
+            names
+                .iter()
+                .flatten()
+                .flatten()
+                .all(|name| name == "Sort:avgt")
+        );
+        assert_eq!(named(&[&[&[&a, &bare]]]), [[["a.Sort:avgt", "Sort:avgt"]]]);
+    }
+
+    #[test]
+    fn the_same_identity_twice_in_a_file_is_numbered() {
+        let a = sort("a", "avgt", "");
+        let names = named(&[&[&[&a, &a]]]);
+        assert_eq!(names, [[["Sort:avgt", "Sort:avgt #2"]]]);
+    }
+
+    #[test]
+    fn names_that_are_whole_stay() {
+        let mut results = Results::new("a", "x");
+        for name in ["a", "a"] {
+            results.push(ResultBenchmark {
+                name: name.to_owned(),
+                ..ResultBenchmark::default()
+            });
+        }
+        let before = results.clone();
+        name_together(&mut [std::slice::from_mut(&mut results)]);
+        assert_eq!(results, before);
+        assert!(!results.benchmarks[0].repeated && results.benchmarks[1].repeated);
+    }
+}
