@@ -1,5 +1,6 @@
 //! Failures of commands, and of launches of executables of harnesses.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::time::Duration;
 use std::{fmt, io};
@@ -24,22 +25,85 @@ pub struct ContenderFailure {
     pub cause: CommandError,
     /// The neutral link it was started from, if it was one.
     pub link: Option<Variant>,
+    /// Its standard error.
+    pub standard_error: StandardError,
+}
+
+/// The standard error of a command that failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StandardError {
+    /// Its last lines, in one.
+    Kept(String),
+    /// The user saw it.
+    Shown,
+    /// It was not kept, because the launch was measured.
+    Dropped,
 }
 
 impl fmt::Display for ContenderFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let benchmark = shortened(&self.benchmark);
+        write!(f, "benchmark '{benchmark}', {}", self.within_benchmark())
+    }
+}
+
+impl ContenderFailure {
+    /// The message for a reader who knows which benchmark it is about.
+    pub fn within_benchmark(&self) -> String {
         let Self {
-            benchmark,
-            command,
             moment,
             cause,
             link,
+            ..
         } = self;
-        write!(
-            f,
-            "benchmark '{benchmark}', {moment}: command '{command}' {cause}{}",
-            on_link(link)
-        )
+        let command = shortened(&self.command);
+        let (link, errors) = (on_link(link), self.errors());
+        format!("{moment}: command '{command}' {cause}{link}{errors}")
+    }
+
+    /// What its standard error adds to the cause.
+    fn errors(&self) -> String {
+        use CommandError::{Exited, Signalled};
+        match &self.standard_error {
+            _ if !matches!(self.cause, Exited(_) | Signalled(_)) => String::new(),
+            StandardError::Shown => String::new(),
+            StandardError::Dropped => "; --show-output shows its standard error".to_owned(),
+            StandardError::Kept(tail) if tail.is_empty() => {
+                "; it wrote nothing to standard error".to_owned()
+            }
+            StandardError::Kept(tail) => format!("; its standard error ends: {tail}"),
+        }
+    }
+}
+
+/// A text of any length, cut to what a message may quote: its beginning and its end.
+pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
+    const LONGEST: usize = 400;
+    const END: usize = 100;
+    let count = text.chars().count();
+    if count <= LONGEST {
+        return Cow::Borrowed(text);
+    }
+    let beginning: String = text.chars().take(LONGEST - END).collect();
+    let end: String = text.chars().skip(count - END).collect();
+    Cow::Owned(format!("{beginning}…{end}"))
+}
+
+/// The words for a process that this signal stopped; 0 stands for a stop of a process that it
+/// started.
+pub(crate) fn stopped_by(signal: i32) -> String {
+    const WANTS: &str = "it wants the terminal, which deadheat keeps to itself; enter passwords \
+         before the race, as with sudo -v, or start it with setsid -w";
+    match signal {
+        0 => format!("was killed because a process that it started was stopped: {WANTS}"),
+        libc::SIGTTIN | libc::SIGTTOU => {
+            let name = signal_name(signal);
+            format!("was stopped by signal {signal}{name} and killed: {WANTS}")
+        }
+        _ => {
+            let name = signal_name(signal);
+            format!("was stopped by signal {signal}{name}, did not go on, and was killed")
+        }
     }
 }
 
@@ -61,6 +125,8 @@ pub enum CommandError {
     Signalled(i32),
     /// An instruction killed it that Valgrind, which counts it, does not know.
     IllegalInstruction,
+    /// A signal stopped it, and it did not go on.
+    Stopped(i32),
     /// It ran longer than `--timeout`.
     TimedOut(Duration),
     /// Its input file cannot be opened.
@@ -149,6 +215,7 @@ impl fmt::Display for CommandError {
                 "was killed by signal {inner}{name}",
                 name = signal_name(*inner)
             ),
+            Self::Stopped(signal) => f.write_str(&stopped_by(*signal)),
             Self::TimedOut(inner) => {
                 write!(f, "did not end within {inner:?} (--timeout) and was killed")
             }
@@ -210,7 +277,8 @@ impl fmt::Display for CommandError {
                 errors,
             } => write!(
                 f,
-                "has a {flag} hook '{hook}' that {ended}{}",
+                "has a {flag} hook '{}' that {ended}{}",
+                shortened(hook),
                 said(": ", errors)
             ),
             Self::OutputDiffers {
@@ -382,6 +450,7 @@ impl fmt::Display for HarnessError {
                     signal_name(*signal),
                     said(", saying: ", stderr_tail)
                 ),
+                Ending::Stopped(signal) => f.write_str(&stopped_by(*signal)),
                 Ending::Odd(status) => write!(f, "ended unexpectedly ({status})"),
             },
             Self::NoReport {
@@ -521,6 +590,64 @@ impl HarnessError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_failure_of_a_command_ends_with_its_standard_error() {
+        let failure = |cause, standard_error| {
+            let failure = ContenderFailure {
+                benchmark: "run".to_owned(),
+                command: "ls".to_owned(),
+                moment: Moment::WarmUp,
+                cause,
+                link: None,
+                standard_error,
+            };
+            failure.to_string()
+        };
+        let exited = || CommandError::Exited(2);
+        let kept = |tail: &str| StandardError::Kept(tail.to_owned());
+        let text = failure(exited(), kept("no disk"));
+        assert!(text.ends_with("its standard error ends: no disk"), "{text}");
+        let text = failure(exited(), kept(""));
+        assert!(text.ends_with("nothing to standard error"), "{text}");
+        let text = failure(exited(), StandardError::Shown);
+        assert!(text.ends_with("-i=2 for this one"), "{text}");
+        let text = failure(CommandError::Signalled(6), StandardError::Dropped);
+        assert!(
+            text.ends_with("--show-output shows its standard error"),
+            "{text}"
+        );
+        let timed_out = CommandError::TimedOut(Duration::from_secs(1));
+        let text = failure(timed_out, StandardError::Dropped);
+        assert!(text.ends_with("and was killed"), "{text}");
+    }
+
+    #[test]
+    fn a_stop_is_told_with_its_signal_and_what_to_do() {
+        let text = stopped_by(libc::SIGTTOU);
+        assert!(
+            text.contains("(SIGTTOU)") && text.contains("wants the terminal"),
+            "{text}"
+        );
+        assert!(stopped_by(0).contains("wants the terminal"));
+        let text = stopped_by(libc::SIGSTOP);
+        assert!(
+            text.contains("(SIGSTOP)") && !text.contains("terminal"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn an_enormous_name_is_cut_in_the_middle() {
+        assert_eq!(shortened("echo ä"), "echo ä");
+        let long = format!("begin{}end", "ä".repeat(70_000));
+        let short = shortened(&long);
+        assert_eq!(short.chars().count(), 401);
+        assert!(
+            short.starts_with("beginä") && short.ends_with("äend"),
+            "{short}"
+        );
+    }
 
     #[test]
     fn a_cause_ends_with_how_to_see_it_again() {

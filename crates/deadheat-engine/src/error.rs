@@ -216,6 +216,8 @@ impl EngineError {
     pub fn within_benchmark(&self) -> String {
         match self {
             EngineError::Function(failure) => failure.within_benchmark(),
+            #[cfg(feature = "commands")]
+            EngineError::Contender(failure) => failure.within_benchmark(),
             EngineError::Sample { source, .. } => source.to_string(),
             other => other.to_string(),
         }

@@ -7,6 +7,7 @@ use std::fs::Metadata;
 #[cfg(feature = "commands")]
 use std::fs::read;
 use std::fs::{File, canonicalize, metadata};
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -89,6 +90,22 @@ impl Executable {
 /// Returns whether there is a file that may be executed.
 pub fn is_executable(path: &Path) -> bool {
     metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
+/// The interpreter that the first line of a script names; empty if the file is no script, and `None`
+/// if it cannot be read.
+pub(crate) fn interpreter_of(program: &Path) -> Option<String> {
+    /// Bytes of a first line that the kernel reads.
+    const FIRST_LINE: u64 = 256;
+    let mut line = Vec::new();
+    let file = File::open(program).ok()?.take(FIRST_LINE);
+    BufReader::new(file).read_until(b'\n', &mut line).ok()?;
+    let Some(words) = line.strip_prefix(b"#!") else {
+        return Some(String::new());
+    };
+    let words = String::from_utf8_lossy(words);
+    let words = words.trim_start_matches([' ', '\t']).trim_end_matches('\n');
+    Some(words.split([' ', '\t']).next().unwrap_or("").to_owned())
 }
 
 /// The paths `execvp` would try for a program, existing ones first. A setup

@@ -12,6 +12,7 @@ use crate::command_failure::{HarnessCause, ILLEGAL_INSTRUCTION};
 use crate::executable::{Variant, on_link};
 use crate::interrupt::signal_name;
 use crate::order::Moment;
+use crate::start_failure::why_not_started;
 
 /// A benchmark of functions failed, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -232,21 +233,7 @@ fn printing(printed: &str) -> String {
 
 /// Returns the reason why a program cannot be started, and what to do about it.
 pub(crate) fn not_started(error: &io::Error, program: &Path) -> FunctionError {
-    let advice = match error.raw_os_error() {
-        Some(libc::ENOENT) if program.exists() => {
-            "; the interpreter that its first line names is not there"
-        }
-        Some(libc::ENOENT) => "; build it, or name the file where it lies",
-        Some(libc::EACCES) if program.is_dir() => "; it is a folder: name the executable in it",
-        Some(libc::EACCES) => "; make it executable: chmod +x",
-        Some(libc::ENOEXEC) => {
-            "; it is no executable of this system, and no script whose first line names its \
-             interpreter"
-        }
-        Some(libc::ETXTBSY) => "; it is being written: start again when that is over",
-        _ => "",
-    };
-    FunctionError::NotStarted(format!("{error}{advice}"))
+    FunctionError::NotStarted(why_not_started(error, program))
 }
 
 #[cfg(test)]
@@ -315,17 +302,5 @@ mod tests {
             text.contains("the worker processes wait for each other"),
             "{text}"
         );
-    }
-
-    #[test]
-    fn what_cannot_be_started_is_told_with_advice() {
-        let cause = |code, path: &str| {
-            not_started(&io::Error::from_raw_os_error(code), Path::new(path)).to_string()
-        };
-        assert!(cause(libc::ENOENT, "/no/such").ends_with("name the file where it lies"));
-        assert!(cause(libc::ENOENT, "/").ends_with("is not there"));
-        assert!(cause(libc::EACCES, "/").ends_with("name the executable in it"));
-        assert!(cause(libc::EACCES, "/dev/null").ends_with("chmod +x"));
-        assert!(cause(libc::ENOMEM, "/").ends_with("(os error 12)"));
     }
 }

@@ -18,6 +18,7 @@ mod gate;
 pub(crate) mod image;
 mod serve;
 mod side_by_side;
+mod stopped;
 mod trace;
 pub(crate) mod wire;
 
@@ -44,6 +45,7 @@ use crate::observed::Sighting;
 use child::Spawner;
 use image::{EnvironmentImage, Image};
 use serve::Server;
+use stopped::ChildNews;
 use trace::sighting_in;
 use wire::{
     Head, Launch, MAX_LAUNCHES, MAX_REQUEST_BYTES, MEASURED_BYTES, Manner, Measured, Sharing,
@@ -100,6 +102,7 @@ pub(crate) struct Launcher {
     replies: OwnedFd,
     captures: Vec<OwnedFd>,
     hook_errors: OwnedFd,
+    command_errors: OwnedFd,
     sightings: OwnedFd,
     counters: Result<(), String>,
     bytes: Vec<u8>,
@@ -123,6 +126,7 @@ impl Launcher {
             .map(|_| memory("deadheat-output"))
             .collect::<Result<_, _>>()?;
         let hook_errors = memory("deadheat-hook")?;
+        let command_errors = memory("deadheat-errors")?;
         let sightings = memory("deadheat-trace")?;
         let duplicate = |fd: &OwnedFd| {
             fd.try_clone().map_err(|error| LauncherError::Start {
@@ -137,9 +141,12 @@ impl Launcher {
             requests: request_reader,
             replies: reply_writer,
             null,
+            news: ChildNews::new().map_err(step("signalfd"))?,
             shown: options.shown,
             captures: captures.iter().map(duplicate).collect::<Result<_, _>>()?,
             hook_errors: duplicate(&hook_errors)?,
+            command_errors: duplicate(&command_errors)?,
+            keeps_errors: false,
             want_counters: options.want_counters,
             sightings: duplicate(&sightings)?,
             traced: false,
@@ -164,6 +171,7 @@ impl Launcher {
             replies: reply_reader,
             captures,
             hook_errors,
+            command_errors,
             sightings,
             counters: Ok(()),
             bytes: vec![0; MAX_LAUNCHES * MEASURED_BYTES],
@@ -196,6 +204,11 @@ impl Launcher {
         &self.hook_errors
     }
 
+    /// The standard error of the last launch that was traced or rehearsed, if it was not shown.
+    pub(crate) fn command_errors(&self) -> &OwnedFd {
+        &self.command_errors
+    }
+
     /// Starts an image in this manner from now on: another file, or its own program again. The
     /// message reaches the launcher before the next launch.
     pub(crate) fn vary(
@@ -217,6 +230,15 @@ impl Launcher {
         interrupts: &Interrupts,
     ) -> Result<&[Measured], LauncherError> {
         self.request(Head::Run(launches.len()), None, launches, interrupts)
+    }
+
+    /// Like [`Self::run`], for launches that are not measured: their standard error is kept.
+    pub(crate) fn rehearse(
+        &mut self,
+        launches: &[Launch],
+        interrupts: &Interrupts,
+    ) -> Result<&[Measured], LauncherError> {
+        self.request(Head::Rehearse(launches.len()), None, launches, interrupts)
     }
 
     /// Like [`Self::run`], but the launches of each group of this size run side by side on one

@@ -28,6 +28,8 @@ mod profile;
 mod random;
 mod run_delay;
 mod session;
+mod stack;
+mod start_failure;
 mod subprocess;
 mod terminal;
 mod usage;
@@ -80,6 +82,7 @@ pub use placement::Placements;
 #[cfg(feature = "commands")]
 pub use profile::{CountedWorker, LaunchLength, Perf, WorkerProfiler};
 pub use session::{Contenders, NeverStop, Progress, Session, StopRequest, Unwatched, Watcher};
+pub use stack::with_enough_stack;
 pub use terminal::{
     Ended, run_beside_the_answer, run_in_foreground, stdout_was_closed, terminal_width,
 };

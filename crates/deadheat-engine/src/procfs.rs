@@ -7,11 +7,11 @@ use std::fs;
 use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
-#[cfg(target_os = "linux")]
 use std::time::Duration;
 
 use nix::fcntl::{OFlag, open};
 use nix::sys::stat::Mode;
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 #[cfg(target_os = "linux")]
 use nix::time::ClockId;
 use nix::unistd::Pid;
@@ -143,10 +143,34 @@ fn names(pid: Pid, fd: u64) -> Option<PathBuf> {
 
 /// Returns whether somebody stopped a process that could go on.
 pub(crate) fn is_stopped(pid: Pid) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    state_of(pid).is_some_and(|state| matches!(state, 'T' | 't'))
+}
+
+/// Time that a process may be stopped. Debuggers and shells with job control stop their children
+/// for moments.
+pub(crate) const LONGEST_STOP: Duration = Duration::from_millis(500);
+
+/// The signal that stopped a child of this process, as long as it does not go on.
+pub(crate) fn stopped_by(child: Pid) -> Option<i32> {
+    // Without WNOWAIT the kernel would report the stop only once.
+    let flags = WaitPidFlag::WSTOPPED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+    match waitid(Id::Pid(child), flags) {
+        Ok(WaitStatus::Stopped(_, signal)) => Some(signal as i32),
+        _ => None,
+    }
+}
+
+/// Returns true if a signal stopped a process, not its tracer.
+#[cfg(feature = "commands")]
+pub(crate) fn is_held(pid: Pid) -> bool {
+    state_of(pid) == Some('T')
+}
+
+fn state_of(pid: Pid) -> Option<char> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name stands in brackets and may hold anything.
-    let state = stat.rsplit_once(") ").map(|(_, rest)| rest);
-    state.is_some_and(|state| state.starts_with(['T', 't']))
+    let (_, state) = stat.rsplit_once(") ")?;
+    state.chars().next()
 }
 
 /// The children of this process, those included that it adopted.

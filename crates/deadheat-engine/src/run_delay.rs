@@ -21,7 +21,7 @@ use crate::usage::read_ns;
 /// The reason why the time a contender waited for a core must count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeepWaiting {
-    /// Threads or child processes of its own ran beside it.
+    /// Threads or child processes of its own ran beside it, or it had another priority than deadheat.
     Concurrent,
     /// It could not be read.
     Unread,

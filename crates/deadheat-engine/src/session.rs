@@ -121,6 +121,9 @@ impl Watcher for Unwatched {
     fn block_done(&mut self, _progress: &Progress<'_>) {}
 }
 
+/// Warm-ups may take one of so many parts of a budget.
+const WARM_UP_PART: u64 = 4;
+
 /// Everything a race needs, injected: it knows neither what the contenders
 /// are, nor how verdicts come about, nor where records go.
 pub struct Session<'a> {
@@ -178,6 +181,9 @@ impl Session<'_> {
         let plan = run.header.plan.clone();
         let mut reason = EndReason::Finished;
         let end_ns = self.budget.map(|budget| self.after(budget));
+        let mut warm_up_left_ns = self
+            .budget
+            .map(|budget| budget.as_nanos() as u64 / WARM_UP_PART);
         for benchmark in in_order(&plan) {
             let rerun = plan.benchmarks[benchmark].rerun;
             // A benchmark that failed needs no rerun.
@@ -196,7 +202,9 @@ impl Session<'_> {
             // Whichever comes first.
             let deadline = share.into_iter().chain(own).min();
             let opened = self.contenders.open(benchmark);
-            let raced = opened.and_then(|()| self.one_benchmark(run, &plan, benchmark, deadline));
+            let left = &mut warm_up_left_ns;
+            let raced =
+                opened.and_then(|()| self.one_benchmark(run, &plan, benchmark, (deadline, left)));
             // Also after a failure: what half of a setup did must be undone.
             let closed = self.contenders.close(benchmark);
             match raced.and_then(|raced| closed.map(|()| raced)) {
@@ -242,7 +250,7 @@ impl Session<'_> {
         run: &mut Run,
         plan: &Plan,
         benchmark: usize,
-        deadline: Option<u64>,
+        (deadline, warm_up_left_ns): (Option<u64>, &mut Option<u64>),
     ) -> Result<EndReason, EngineError> {
         let schedule = Schedule::new(plan);
         let blocks_per_replicate = plan.blocks_per_replicate(benchmark);
@@ -250,17 +258,26 @@ impl Session<'_> {
         let started_ns = self.clock.elapsed_ns();
         let warm_up = schedule.warm_up(benchmark);
         let contenders = plan.benchmarks[benchmark].contenders.len().max(1);
-        // Launch by launch of each, for a long warm-up is as much of the budget
-        // as anything.
+        // A budget that measures nothing is of no use to anybody.
+        let mut raced = plan.benchmarks.iter().zip(&run.benchmarks);
+        let mut owes_block = plan.benchmarks[benchmark].rerun.is_none()
+            && raced.all(|(of, samples)| of.rerun.is_some() || samples.blocks().is_empty());
+        if self.is_over(deadline) && !owes_block {
+            return Ok(EndReason::Budget);
+        }
+        let warm_until = warm_up_left_ns.map(|left| started_ns.saturating_add(left));
         for round in warm_up.chunks(contenders) {
             if self.stop.requested().is_some() {
                 return Err(EngineError::Interrupted);
             }
-            if self.is_over(deadline) {
-                return Ok(EndReason::Budget);
+            if self.is_over(warm_until) || self.is_over(deadline) {
+                break;
             }
             self.contenders.warm_up(benchmark, round)?;
             run.launches += self.contenders.launched();
+        }
+        if let Some(left) = warm_up_left_ns {
+            *left = left.saturating_sub(self.clock.elapsed_ns() - started_ns);
         }
         let mut previous = warm_up.last().map(|slot| slot.contender);
         let first_of_part = plan.design.shard.map_or(0, |part| part.first_replicate());
@@ -279,9 +296,10 @@ impl Session<'_> {
                 if !measured && self.stop.requested().is_some() {
                     return Err(EngineError::Interrupted);
                 }
-                if !measured && self.is_over(deadline) {
+                if !measured && !owes_block && self.is_over(deadline) {
                     return Ok(EndReason::Budget);
                 }
+                owes_block = false;
                 let block = schedule.block(benchmark, replicate, index, previous);
                 record.replicate = replicate;
                 record.index = index;

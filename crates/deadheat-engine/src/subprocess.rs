@@ -29,6 +29,7 @@ use nix::unistd::Pid;
 
 use crate::interrupt::{Interrupted, Interrupts, signal_name};
 use crate::observed::Watch;
+use crate::procfs::{LONGEST_STOP, stopped_by};
 
 /// More than any honest answer has.
 const MOST_OUTPUT: usize = 4 << 20;
@@ -57,6 +58,8 @@ pub enum Ending {
     Exited(i32),
     /// This signal killed it.
     Signalled(i32),
+    /// This signal stopped it; it did not go on and was killed.
+    Stopped(i32),
     /// Anything else, in words.
     Odd(String),
 }
@@ -72,6 +75,10 @@ impl Captured {
             Ending::Signalled(signal) => {
                 format!("was killed by signal {signal}{}", signal_name(*signal))
             }
+            Ending::Stopped(signal) => format!(
+                "was stopped by signal {signal}{}, did not go on, and was killed",
+                signal_name(*signal)
+            ),
             Ending::Odd(status) => format!("ended unexpectedly ({status})"),
         };
         Some(match &*self.stderr_tail {
@@ -151,6 +158,7 @@ pub(crate) fn run_together(
     }
     let (mut commands, mut all): (Vec<_>, Vec<_>) = jobs.into_iter().map(prepare).unzip();
     commands.iter_mut().for_each(end_with_deadheat);
+    commands.iter_mut().for_each(leave_terminal);
     start_together(&mut commands, interrupts.original_mask(), |started| {
         for (one, process) in all.iter_mut().zip(started) {
             one.begin(process);
@@ -191,6 +199,7 @@ fn prepare(job: Job<'_>) -> (Command, Running<'_>) {
         process: None,
         ended: None,
         since: Instant::now(),
+        stopped_since: None,
         watch: job.watch,
         answers,
         there,
@@ -219,6 +228,24 @@ fn end_with_deadheat(command: &mut Command) {
     }
 }
 
+/// Has a process give up its terminal: the kernel stops a background group that touches the terminal,
+/// and nobody would let it go on.
+fn leave_terminal(command: &mut Command) {
+    // SAFETY: between fork and exec only system calls on integers and a constant are made.
+    #[cfg(target_os = "linux")]
+    unsafe {
+        command.pre_exec(|| {
+            let flags = libc::O_RDWR | libc::O_CLOEXEC | libc::O_NOCTTY;
+            let terminal = libc::open(c"/dev/tty".as_ptr(), flags);
+            if terminal >= 0 {
+                libc::ioctl(terminal, libc::TIOCNOTTY);
+                libc::close(terminal);
+            }
+            Ok(())
+        });
+    }
+}
+
 /// Has a process inherit a descriptor, and no other process that is started meanwhile.
 fn inherit(command: &mut Command, descriptor: RawFd) {
     // SAFETY: between fork and exec only system calls on integers are made.
@@ -242,6 +269,7 @@ fn start(
         sched_setaffinity(this, cores).ok().map(|()| here)
     });
     end_with_deadheat(command);
+    leave_terminal(command);
     let process = ProcessGroup::start(command, interrupts.original_mask());
     if let Some(here) = here {
         let _ = sched_setaffinity(this, &here);
@@ -257,6 +285,8 @@ struct Running<'w> {
     ended: Option<Option<Ending>>,
     /// The last time that it answered.
     since: Instant,
+    /// The time since which it has been stopped, if it is.
+    stopped_since: Option<Instant>,
     watch: Option<&'w mut Watch>,
     /// Where the answer comes from, until that ends.
     answers: Option<PipeReader>,
@@ -286,7 +316,12 @@ fn listen(
             }
             let look = one.watch.as_ref().map(|watch| watch.pause());
             let asked = one.process.as_ref().and_then(ProcessGroup::pause);
-            pause = [pause, left, look, asked].into_iter().flatten().min();
+            let stopped = one.stopped_since;
+            let stopped = stopped.map(|since| LONGEST_STOP.saturating_sub(since.elapsed()));
+            pause = [pause, left, look, asked, stopped]
+                .into_iter()
+                .flatten()
+                .min();
         }
         let has_failed = |one: &Running<'_>| matches!(one.ended, Some(Some(_)));
         if all.iter().any(has_failed) || all.iter().all(|one| one.ended.is_some()) {
@@ -389,6 +424,21 @@ impl Running<'_> {
                 WaitStatus::Signaled(_, signal, _) => Some(Ending::Signalled(signal as i32)),
                 other => Some(Ending::Odd(format!("{other:?}"))),
             });
+        } else {
+            self.look_for_stop();
+        }
+    }
+
+    /// Gives up a process that has been stopped for too long.
+    fn look_for_stop(&mut self) {
+        let process = self.process.as_ref();
+        let Some(signal) = process.and_then(|process| stopped_by(process.pid())) else {
+            self.stopped_since = None;
+            return;
+        };
+        let since = *self.stopped_since.get_or_insert_with(Instant::now);
+        if since.elapsed() >= LONGEST_STOP {
+            self.ended = Some(Some(Ending::Stopped(signal)));
         }
     }
 
@@ -481,6 +531,27 @@ mod tests {
         assert!(captured.problem().unwrap().contains("said nothing for"));
         let endless = script("yes", LONG).problem().unwrap();
         assert!(endless.contains("without end"), "{endless}");
+    }
+
+    #[test]
+    fn one_that_stops_and_does_not_go_on_is_given_up() {
+        let interrupts = Interrupts::install().unwrap();
+        let mut command = Command::new("sh");
+        command.args(["-c", "kill -STOP $$; echo on"]);
+        let mut watch = Watch::default();
+        let job = Job {
+            command,
+            answer: Answer::Printed,
+            watch: Some(&mut watch),
+        };
+        let stopped = run(job, None, Some(LONG), &interrupts).unwrap();
+        let problem = stopped.problem().unwrap();
+        assert!(
+            problem.contains("stopped by signal 19 (SIGSTOP)"),
+            "{problem}"
+        );
+        let moment = "(sleep 0.1; kill -CONT $$) & kill -STOP $$; echo on";
+        assert_eq!(script(moment, LONG).output, b"on\n");
     }
 
     #[test]

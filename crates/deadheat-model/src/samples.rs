@@ -15,8 +15,8 @@ impl Flags {
     pub const PREEMPTED: Flags = Flags(1);
     /// The contender was moved to another core.
     pub const MIGRATED: Flags = Flags(2);
-    /// Threads or child processes of the contender's own ran beside the thread that was timed, so
-    /// that it may have waited for them.
+    /// The contender may have waited for a core by its own doing: threads or child processes of its
+    /// own ran beside the thread that was timed, or it had another priority than deadheat.
     pub const CONCURRENT: Flags = Flags(4);
     /// The time it waited for a core could not be read.
     pub const DELAY_UNREAD: Flags = Flags(8);

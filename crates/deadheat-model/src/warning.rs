@@ -268,7 +268,8 @@ named! {
         /// Callgrind counted instructions, and no time was measured.
         CountedByCallgrind = "counted-by-callgrind",
         /// The time spent waiting for a core was kept in all samples, since the contender had
-        /// threads or child processes of its own, which it may have waited for.
+        /// threads or child processes of its own, which it may have waited for, or another priority
+        /// than deadheat.
         WaitingOfItsOwn {
             /// The contenders.
             contenders: Vec<String>,

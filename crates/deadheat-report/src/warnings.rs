@@ -366,8 +366,9 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
             contenders,
             share: part,
         } => format!(
-            "'{}' had threads or child processes of its own in {} of its samples, and may have \
-             waited for them, so time spent waiting for a core is kept in all samples.{}",
+            "'{}' had threads or child processes of its own, or another priority (nice), in {} of \
+             its samples. What it waited for may be its own doing, so time spent waiting for a core \
+             is kept in all samples.{}",
             texts(contenders, &|name| shown(name, 60, glyphs)).join("' and '"),
             share(*part),
             match source {

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use deadheat_model::{
-    AddressSpace, Block, BlockRecord, ContenderId, Flags, Metric, Observed, Pinning, Placed, Plan,
-    Sample, SideBySide, Slot, Values, Waiting, Workload,
+    AddressSpace, Block, BlockRecord, ContenderId, Flags, Metric, Observed, Output, Pinning,
+    Placed, Plan, Sample, SideBySide, Slot, Values, Waiting, Workload,
 };
 
 use super::command_launch::{
@@ -21,7 +21,7 @@ use nix::unistd::Pid;
 
 use super::side_by_side::{sharing, side_by_side};
 use crate::affinity::{AffinityGuard, fastest_cores};
-use crate::command_failure::{CommandError, ContenderFailure};
+use crate::command_failure::{CommandError, ContenderFailure, StandardError};
 use crate::counters::Counters;
 use crate::error::EngineError;
 use crate::executable::{Variant, find_executable};
@@ -73,6 +73,8 @@ pub struct CommandContenders<'a> {
     /// True if callgrind counts the instructions of the launches, which are then all alike.
     counted: bool,
     launches: Vec<Launch>,
+    /// True if the standard error of the last launch was kept.
+    is_rehearsed: bool,
     pub(super) launched: u64,
     /// The benchmarks that their pilots warmed up.
     pub(super) warm: Vec<usize>,
@@ -232,6 +234,7 @@ impl<'a> CommandContenders<'a> {
             with_delay,
             counted,
             launches: Vec::new(),
+            is_rehearsed: false,
             launched: 0,
             warm: Vec::new(),
             values,
@@ -279,7 +282,11 @@ impl<'a> CommandContenders<'a> {
             let ended = match outcome {
                 Outcome::Exited(0) => continue,
                 Outcome::Cancelled => return Err(EngineError::Interrupted),
-                Outcome::PrepareFailed(end) => hook_end(end),
+                Outcome::PrepareFailed(end) => {
+                    let images = &self.benchmarks[benchmark];
+                    let words = &pick(images)[index].words;
+                    hook_end(end, words, &images.commands[contender])
+                }
                 other => format!("ended unexpectedly ({other:?})"),
             };
             let errors = tail(self.launcher.hook_errors());
@@ -417,7 +424,9 @@ impl<'a> CommandContenders<'a> {
             self.launches
                 .extend(some.iter().map(|slot| launch(images, slot)));
             self.launched += some.len() as u64;
-            let measured = self.launcher.run(&self.launches, self.interrupts)?.to_vec();
+            self.is_rehearsed = true;
+            let measured = self.launcher.rehearse(&self.launches, self.interrupts)?;
+            let measured = measured.to_vec();
             for (slot, measured) in some.iter().zip(&measured) {
                 self.exit_code(benchmark, slot.contender, Moment::WarmUp, measured)?;
             }
@@ -502,12 +511,18 @@ impl<'a> CommandContenders<'a> {
             Moment::Block { .. } => self.links.get(contender).cloned().flatten(),
             _ => None,
         };
+        let standard_error = match benchmark.commands[contender].output {
+            Output::Inherit => StandardError::Shown,
+            _ if self.is_rehearsed => StandardError::Kept(tail(self.launcher.command_errors())),
+            _ => StandardError::Dropped,
+        };
         EngineError::Contender(Box::new(ContenderFailure {
             benchmark: benchmark.name.clone(),
             command: benchmark.commands[contender].text.clone(),
             moment,
             cause,
             link,
+            standard_error,
         }))
     }
 
@@ -558,7 +573,8 @@ impl<'a> CommandContenders<'a> {
             Some((measured, left_for)) => (measured, left_for),
             None => {
                 self.launched += launches.len() as u64;
-                let reply = self.launcher.run(&launches, self.interrupts)?;
+                self.is_rehearsed = true;
+                let reply = self.launcher.rehearse(&launches, self.interrupts)?;
                 (reply[launches.len() - 1], None)
             }
         };
@@ -629,7 +645,8 @@ impl<'a> CommandContenders<'a> {
     /// around each launch.
     ///
     /// `None` where nothing may be launched beforehand: without a warm-up, or with a `--setup` or
-    /// `--cleanup`, which run once; and when so much time was over before the warm-up was.
+    /// `--cleanup`, which run once. When `limit` is over, no further round of the warm-up begins; if
+    /// there is no time at all, there is no warm-up, and `None`.
     pub fn pilot(
         &mut self,
         plan: &Plan,
@@ -650,9 +667,10 @@ impl<'a> CommandContenders<'a> {
         let mut round_ns = 0.0;
         let rounds = slots.chunks(contenders);
         let last = rounds.clone().next_back().unwrap_or(&[]);
+        let is_over = || limit.is_some_and(|limit| began.elapsed() >= limit);
         for round in rounds {
-            if limit.is_some_and(|limit| began.elapsed() >= limit) {
-                return Ok(None);
+            if is_over() {
+                break;
             }
             let began = Instant::now();
             self.launch_for_nothing(benchmark, round)?;
@@ -661,6 +679,7 @@ impl<'a> CommandContenders<'a> {
         let further = Instant::now();
         let mut count = 0;
         while count < MOST_FURTHER
+            && !is_over()
             && further.elapsed().as_nanos() as f64 + round_ns <= FURTHER.as_nanos() as f64
         {
             self.launch_for_nothing(benchmark, last)?;
@@ -668,6 +687,9 @@ impl<'a> CommandContenders<'a> {
             round_ns = further.elapsed().as_nanos() as f64 / f64::from(count);
         }
         self.is_warm(benchmark);
+        if round_ns == 0.0 {
+            return Ok(None);
+        }
         let blocks = f64::from(plan.blocks_per_replicate(benchmark));
         Ok(Some(blocks * rounds_in_block(contenders) * round_ns))
     }
@@ -704,6 +726,7 @@ impl Contenders for CommandContenders<'_> {
                 .for_each(|launch| launch.padding = 0);
         }
         self.launched += self.launches.len() as u64;
+        self.is_rehearsed = false;
         let reply = match self.side_by_side.get(&block.benchmark) {
             Some(how) => {
                 let core = self.shared_core(block)?;

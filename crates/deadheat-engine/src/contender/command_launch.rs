@@ -9,10 +9,12 @@ use std::path::Path;
 
 use deadheat_model::{Benchmark, CommandLine, Contender, Input, Output, Slot, Workload};
 
-use crate::command_failure::CommandError;
+use crate::command_failure::{CommandError, shortened, stopped_by};
 use crate::error::EngineError;
+use crate::executable::program_paths;
 use crate::launcher::image::{Image, MOST_OUTPUT};
 use crate::launcher::wire::{HookEnd, Launch, NO_IMAGE, Outcome};
+use crate::start_failure::why_not_started;
 use crate::valgrind::is_counted;
 
 /// The images of one contender.
@@ -149,7 +151,7 @@ pub(super) fn cause_of(
     let hook = |flag: &'static str, words: &Option<Vec<String>>, end: HookEnd| CommandError::Hook {
         flag,
         hook: words.as_deref().unwrap_or_default().join(" "),
-        ended: hook_end(end),
+        ended: hook_end(end, words.as_deref().unwrap_or_default(), command),
         errors: tail(hook_errors),
     };
     Some(match outcome {
@@ -159,7 +161,10 @@ pub(super) fn cause_of(
             CommandError::IllegalInstruction
         }
         Outcome::Signalled(signal) => CommandError::Signalled(signal),
-        Outcome::NotStarted(errno) => CommandError::NotStarted(not_started(errno, command)),
+        Outcome::NotStarted(errno) => {
+            CommandError::NotStarted(not_started(errno, &command.words, command))
+        }
+        Outcome::Stopped(signal) => CommandError::Stopped(signal),
         Outcome::TimedOut => CommandError::TimedOut(command.timeout.unwrap_or_default()),
         Outcome::NoInput(errno) => CommandError::NoInput {
             path: match &command.input {
@@ -188,44 +193,65 @@ pub(super) fn cause_of(
     })
 }
 
-/// Returns the reason why a command could not be started.
+/// Returns the reason why a command, or a hook of it, could not be started by these words.
 ///
 /// A missing program is a puzzle when all the system says is "No such file".
-fn not_started(errno: i32, command: &CommandLine) -> io::Error {
+fn not_started(errno: i32, words: &[String], command: &CommandLine) -> io::Error {
     let error = io::Error::from_raw_os_error(errno);
-    let program = command.words.first().map_or("", String::as_str);
+    let program = words.first().map_or("", String::as_str);
     let directory = command.directory.as_deref();
     if let Some(directory) = directory.filter(|directory| !directory.is_dir()) {
         let message = format!("there is no folder '{}' to run in", directory.display());
         return io::Error::new(error.kind(), message);
     }
-    match errno {
-        libc::ENOENT => {
-            let advice = if program.contains('/') {
-                ""
-            } else {
-                " in PATH (a shell builtin needs -S)"
-            };
-            let message = format!("there is no program '{program}'{advice}");
-            io::Error::new(error.kind(), message)
-        }
-        _ => error,
-    }
+    let file = match program.contains('/') {
+        true => Some(directory.unwrap_or(Path::new("")).join(program)),
+        false => program_paths(Path::new(program))
+            .into_iter()
+            .find(|path| path.exists()),
+    };
+    let message = match file.filter(|file| errno != libc::ENOENT || file.exists()) {
+        Some(file) => why_not_started(&error, &file),
+        None if errno == libc::ENOENT => missing_program(program),
+        None => why_not_started(&error, Path::new(program)),
+    };
+    io::Error::new(error.kind(), message)
 }
 
-/// The end of a hook, in words.
-pub(super) fn hook_end(end: HookEnd) -> String {
+fn missing_program(program: &str) -> String {
+    let name = shortened(program);
+    let advice = match program.split_once('=') {
+        Some((variable, _)) if is_variable(variable) => {
+            ": only a shell sets a variable in front of a command; -S runs commands in one, and env \
+             NAME=VALUE COMMAND needs none"
+        }
+        _ if program.contains('/') => "",
+        _ => " in PATH (a shell builtin needs -S)",
+    };
+    format!("there is no program '{name}'{advice}")
+}
+
+fn is_variable(name: &str) -> bool {
+    let mut letters = name.chars();
+    letters
+        .next()
+        .is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+        && letters.all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// The end of a hook that was started by these words for a command, in words.
+pub(super) fn hook_end(end: HookEnd, words: &[String], command: &CommandLine) -> String {
     match end {
         HookEnd::Exited(code) => format!("exited with code {code}"),
         HookEnd::Signalled(signal) => format!("was killed by signal {signal}"),
+        HookEnd::Stopped(signal) => stopped_by(signal),
         HookEnd::NotStarted(errno) => {
-            let error = io::Error::from_raw_os_error(errno);
-            format!("cannot be started ({error})")
+            format!("cannot be started: {}", not_started(errno, words, command))
         }
     }
 }
 
-/// The last lines of a hook's standard error, on one line.
+/// The last lines of a standard error, on one line.
 pub(super) fn tail(file: &OwnedFd) -> String {
     let Ok(file) = file.try_clone().map(File::from) else {
         return String::new();

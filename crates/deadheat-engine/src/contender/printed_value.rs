@@ -1,7 +1,7 @@
 //! Numbers in what commands print: where each stands, and whether a race can be judged by it.
 
 use deadheat_model::{Json, Value};
-use regex_lite::Regex;
+use regex_lite::{Regex, RegexBuilder};
 
 use crate::valgrind::COUNTED_PATTERN;
 
@@ -46,7 +46,10 @@ impl ValueReader {
             }
             None => {
                 let regex = |text: &str| {
-                    Regex::new(text)
+                    RegexBuilder::new(text)
+                        .multi_line(true)
+                        .crlf(true)
+                        .build()
                         .map_err(|error| format!("'{pattern}' is no regular expression: {error}"))
                 };
                 Place::Pattern {
@@ -114,11 +117,14 @@ impl ValueReader {
 
 /// The first group of the only match, or all of it where there is no group; `None` without a match.
 fn only_match<'t>(pattern: &Regex, text: &'t str) -> Result<Option<&'t str>, String> {
-    let mut matches = pattern.captures_iter(text);
+    let group = usize::from(pattern.captures_len() > 1);
+    // A pattern that may be empty, as `.*`, also matches behind what it found.
+    let is_empty = |found: &regex_lite::Match<'_>| found.is_empty();
+    let matches = pattern.captures_iter(text);
+    let mut matches = matches.filter(|one| !one.get(group).as_ref().is_some_and(is_empty));
     let Some(first) = matches.next() else {
         return Ok(None);
     };
-    let group = usize::from(pattern.captures_len() > 1);
     let Some(found) = first.get(group) else {
         return Err(format!(
             "the first group of '{pattern}' is not in the match"
@@ -237,6 +243,35 @@ mod tests {
                 .contains("2 times")
         );
         assert_eq!(read("n", "(?s).*n ([0-9]+)", "n 1\nn 2\n"), Ok(2.0));
+    }
+
+    #[test]
+    fn empty_matches_do_not_count_and_anchors_are_those_of_lines() {
+        for (pattern, printed) in [
+            ("(.*)", "5\n"),
+            ("(.*)", "\n5\n\n"),
+            ("([0-9]*)", "5 ms\n"),
+            ("[0-9]*", "took 5 ms"),
+            ("^(.*)$", "5\n"),
+            ("^([0-9]+)$", "took\n5\nms\n"),
+            ("^([0-9]+)$", "took\r\n5\r\nms\r\n"),
+            ("(?:n ([0-9]*))", "n \nn 5"),
+            ("^took ([0-9]+) ms$", "a took 4 ms\ntook 5 ms\n"),
+        ] {
+            assert_eq!(
+                read("n", pattern, printed),
+                Ok(5.0),
+                "{pattern} in {printed:?}"
+            );
+        }
+        assert_eq!(
+            read("n", "^([0-9]+)$", "n=5"),
+            Err("nothing matches '^([0-9]+)$'".to_owned())
+        );
+        let told = read("n", "^([0-9]+)$", "5\n6\n").unwrap_err();
+        assert!(told.contains("matches 2 times"), "{told}");
+        let told = read("n", "x*", "yyy").unwrap_err();
+        assert!(told.contains("nothing matches"), "{told}");
     }
 
     #[test]

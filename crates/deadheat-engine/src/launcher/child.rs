@@ -3,12 +3,12 @@
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
-use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::raw::c_int;
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
-use nix::fcntl::{OFlag, open};
+use nix::fcntl::{FallocateFlags, OFlag, fallocate, open};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::sys::signal::{SigSet, Signal, kill, killpg};
@@ -16,6 +16,7 @@ use nix::sys::stat::{Mode, fstat};
 use nix::unistd::{Pid, read};
 
 use super::image::{EnvironmentImage, Image, MOST_OUTPUT};
+use super::stopped::{ChildNews, StopWatch};
 use super::trace::Tracer;
 use super::wire::{HEAD_BYTES, Head, read_exact};
 use crate::observed::is_within;
@@ -31,6 +32,8 @@ pub(crate) struct Spawner {
     /// Signals the process starts with blocked: those deadheat was given.
     pub(super) mask: SigSet,
     cpus: Option<CpuSet>,
+    /// The terminal that deadheat was started in, if it was.
+    terminal: Option<OwnedFd>,
 }
 
 /// A process that was started and not yet waited for.
@@ -53,6 +56,8 @@ pub(super) struct SpawnArgs {
     streams: [RawFd; 3],
     mask: *const SigSet,
     pub(super) cpus: *const Option<CpuSet>,
+    /// The terminal that the process gives up; -1 if it keeps what it has.
+    pub(super) terminal: RawFd,
     parent: libc::pid_t,
     fixed_addresses: bool,
     /// True if the child asks to be traced; false when this returns if it may not be.
@@ -80,6 +85,7 @@ impl SpawnArgs {
             streams,
             mask,
             cpus: &None,
+            terminal: -1,
             // SAFETY: getpid has no preconditions.
             parent: unsafe { libc::getpid() },
             fixed_addresses: image.fixed_addresses,
@@ -101,6 +107,12 @@ impl SpawnArgs {
             // A group of its own, so that the whole tree below can be killed and
             // a Ctrl-C in the terminal reaches deadheat alone.
             libc::setpgid(0, 0);
+            // The kernel stops a background group that touches its terminal, as every interactive
+            // shell does. A session of its own would take the terminal away, too, but the kernel
+            // also shares the processor by sessions (autogroup).
+            if self.terminal >= 0 {
+                libc::ioctl(self.terminal, libc::TIOCNOTTY);
+            }
             // If the launcher dies, so does the command.
             libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
             if libc::getppid() != self.parent {
@@ -179,7 +191,24 @@ impl Spawner {
             stack: vec![0; STACK_BYTES],
             mask,
             cpus,
+            terminal: open(
+                "/dev/tty",
+                OFlag::O_RDWR | OFlag::O_CLOEXEC | OFlag::O_NOCTTY,
+                Mode::empty(),
+            )
+            .ok(),
         }
+    }
+
+    /// Returns true if the processes of an image are in the terminal that deadheat was started in.
+    pub(super) fn has_terminal(&self, image: &Image) -> bool {
+        self.terminal.is_some() && image.keeps_terminal
+    }
+
+    /// The terminal that the processes of an image give up; -1 if there is none.
+    pub(super) fn terminal_to_leave(&self, image: &Image) -> RawFd {
+        let terminal = self.terminal.as_ref().filter(|_| !image.keeps_terminal);
+        terminal.map_or(-1, AsRawFd::as_raw_fd)
     }
 
     /// Returns true if the main thread of a process may run only on the cores that it was given.
@@ -202,6 +231,7 @@ impl Spawner {
     ) -> Result<Child, c_int> {
         let mut args = SpawnArgs {
             cpus: &self.cpus,
+            terminal: self.terminal_to_leave(image),
             traced,
             ..SpawnArgs::new(image, env, streams, &self.mask)
         };
@@ -248,6 +278,21 @@ pub(super) fn keeps_cores(pid: libc::pid_t, given: &CpuSet) -> Option<bool> {
     Some(is_within(&cores, given))
 }
 
+/// Returns true if a process, which may have ended, has another nice value or scheduling policy than
+/// this one: what it waits for is then its own doing.
+pub(super) fn has_own_priority(pid: libc::pid_t) -> bool {
+    let priority = |pid: libc::pid_t| {
+        // SAFETY: plain system calls on integers.
+        unsafe {
+            (
+                libc::getpriority(libc::PRIO_PROCESS, pid as libc::id_t),
+                libc::sched_getscheduler(pid),
+            )
+        }
+    };
+    priority(pid) != priority(0)
+}
+
 /// Runs in the child, on a stack of its own but in the memory of its parent,
 /// which stands still. Never returns when all goes well.
 extern "C" fn exec_in_child(args: *mut c_void) -> c_int {
@@ -270,6 +315,8 @@ pub(super) enum WaitEnd {
     TooMuch,
     Cancelled,
     Abandoned,
+    /// By this signal, too long ago.
+    Stopped(i32),
 }
 
 /// The time between two looks at the size of an output, in milliseconds. In as much as this a
@@ -281,18 +328,34 @@ pub(super) fn has_too_much(output: BorrowedFd<'_>) -> bool {
     fstat(output).is_ok_and(|found| found.st_size as u64 > MOST_OUTPUT)
 }
 
-/// Waits until the command ends, its time is up, its output is too large, or deadheat speaks or
-/// dies. A pipe is emptied meanwhile.
+/// Gives back the memory of a standard error but for its end.
+fn give_back_most(errors: BorrowedFd<'_>) {
+    const KEPT: i64 = 64 << 10;
+    let printed = fstat(errors).map_or(0, |found| found.st_size);
+    if printed > 2 * KEPT {
+        let hole = FallocateFlags::FALLOC_FL_PUNCH_HOLE | FallocateFlags::FALLOC_FL_KEEP_SIZE;
+        let _ = fallocate(errors, hole, 0, printed - KEPT);
+    }
+}
+
+/// Waits until the command ends, its time is up, its output is too large, it is stopped for too
+/// long, or deadheat speaks or dies. A pipe is emptied meanwhile.
 pub(super) fn await_end(
     pidfd: &OwnedFd,
     requests: &OwnedFd,
-    (reader, bounded): (Option<&OwnedFd>, Option<BorrowedFd<'_>>),
+    (reader, bounded, errors): (
+        Option<&OwnedFd>,
+        Option<BorrowedFd<'_>>,
+        Option<BorrowedFd<'_>>,
+    ),
     start: Instant,
     limit: Option<Duration>,
     mut tracer: Option<&mut Tracer>,
+    (news, stops): (&ChildNews, &mut StopWatch),
 ) -> WaitEnd {
     let readable = PollFlags::POLLIN;
     let mut pipe_open = reader.is_some();
+    let mut has_news = false;
     loop {
         let mut wait_ms = None;
         if let Some(limit) = limit {
@@ -309,9 +372,19 @@ pub(super) fn await_end(
             }
             wait_ms = Some(wait_ms.map_or(BETWEEN_LOOKS_MS, |ms| ms.min(BETWEEN_LOOKS_MS)));
         }
+        if let Some(errors) = errors {
+            give_back_most(errors);
+            wait_ms = Some(wait_ms.map_or(BETWEEN_LOOKS_MS, |ms| ms.min(BETWEEN_LOOKS_MS)));
+        }
         if let Some(tracer) = tracer.as_mut().filter(|tracer| tracer.is_active()) {
             tracer.advance();
             wait_ms = Some(wait_ms.map_or(1, |ms| ms.min(1)));
+        } else if let Some(signal) = stops.look(has_news) {
+            return WaitEnd::Stopped(signal);
+        }
+        if let Some(pause) = stops.pause() {
+            let pause_ms = pause.as_nanos().div_ceil(1_000_000);
+            wait_ms = Some(wait_ms.map_or(pause_ms, |ms| ms.min(pause_ms)));
         }
         let timeout = wait_ms.map_or(PollTimeout::NONE, |ms| {
             PollTimeout::try_from(ms.min(i32::MAX as u128) as i32).unwrap_or(PollTimeout::MAX)
@@ -319,21 +392,27 @@ pub(super) fn await_end(
         let mut fds = [
             PollFd::new(pidfd.as_fd(), readable),
             PollFd::new(requests.as_fd(), readable),
+            PollFd::new(news.as_fd(), readable),
             PollFd::new(reader.unwrap_or(pidfd).as_fd(), readable),
         ];
-        let watched = if pipe_open { 3 } else { 2 };
+        let watched = if pipe_open { 4 } else { 3 };
         if let Err(errno) = poll(&mut fds[..watched], timeout)
             && errno != Errno::EINTR
         {
             return WaitEnd::Abandoned;
         }
-        let [ended, request, pipe] = fds.map(|fd| fd.revents().unwrap_or(PollFlags::empty()));
+        let [ended, request, stopped, pipe] =
+            fds.map(|fd| fd.revents().unwrap_or(PollFlags::empty()));
         if pipe_open && !pipe.is_empty() {
             // The end of the pipe may come before the end of the process.
             pipe_open = !drain(reader.unwrap_or(pidfd));
         }
         if !ended.is_empty() {
             return WaitEnd::Ended;
+        }
+        has_news = !stopped.is_empty();
+        if has_news {
+            news.clear();
         }
         if request.contains(readable) {
             let mut head = [0; HEAD_BYTES];

@@ -128,6 +128,7 @@ impl Spawner {
         let cpus = Some(core);
         let mut args = SpawnArgs::new(image, env, streams, &self.mask);
         args.cpus = &cpus;
+        args.terminal = self.terminal_to_leave(image);
         // SAFETY: this process has one thread, so the child may do anything; it makes system calls
         // only and ends in `execve` or `_exit`.
         let pid = match unsafe { fork() }.map_err(|errno| errno as c_int)? {

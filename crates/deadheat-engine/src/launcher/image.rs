@@ -100,12 +100,15 @@ pub(crate) struct Image {
     renamed: Option<Vec<*const c_char>>,
     /// True if it is started at fixed addresses.
     pub(crate) fixed_addresses: bool,
+    /// True if the terminal that deadheat was started in is its terminal, too.
+    pub(crate) keeps_terminal: bool,
 }
 
 impl Image {
     /// The image of a measured command.
     pub(crate) fn of_command(command: &CommandLine) -> Result<Self, ImageError> {
         let mut image = Self::of_words(&command.words)?.within(command.directory.as_deref())?;
+        image.keeps_terminal = false;
         if let Input::File(path) = &command.input {
             image.input = Some(c_string(path.as_os_str())?);
         }
@@ -136,7 +139,8 @@ impl Image {
         Ok(self)
     }
 
-    /// The image of a hook: no input, no output, no time limit.
+    /// The image of a hook: no input, no output, no time limit. It keeps the terminal, because `sudo`
+    /// remembers passwords by terminal.
     pub(crate) fn of_words(words: &[String]) -> Result<Self, ImageError> {
         let Some(program) = words.first().filter(|program| !program.is_empty()) else {
             return Err(ImageError::Empty);
@@ -158,6 +162,7 @@ impl Image {
             variant: None,
             renamed: None,
             fixed_addresses: false,
+            keeps_terminal: true,
         })
     }
 

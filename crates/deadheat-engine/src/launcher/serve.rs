@@ -1,8 +1,8 @@
 //! The life of the launcher process: wait for a request, launch, reply.
 //!
 //! Everything here runs in a forked process between system calls; apart from
-//! opening hardware counters before a launch, and taking note of a variant
-//! between blocks, it allocates nothing.
+//! opening hardware counters before a launch, looking at the children of a hook, and taking note of
+//! a variant between blocks, it allocates nothing.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, CString};
@@ -15,8 +15,9 @@ use nix::sys::signal::{SigHandler, Signal, killpg, signal};
 use nix::sys::stat::{Mode, lstat};
 use nix::unistd::{Pid, pipe2, read, unlink};
 
-use super::child::{Spawner, WaitEnd, await_end, has_too_much, kill_descendants};
+use super::child::{Spawner, WaitEnd, await_end, has_own_priority, has_too_much, kill_descendants};
 use super::image::{EnvironmentImage, Image, OutputKind};
+use super::stopped::{ChildNews, StopWatch};
 use super::trace::Tracer;
 use super::wire::{
     HEAD_BYTES, Head, HookEnd, Launch, MAX_LAUNCHES, MAX_REQUEST_BYTES, MEASURED_BYTES, Manner,
@@ -36,12 +37,17 @@ pub(super) struct Server {
     pub(super) requests: OwnedFd,
     pub(super) replies: OwnedFd,
     pub(super) null: OwnedFd,
+    pub(super) news: ChildNews,
     /// Standard output of commands whose output is shown.
     pub(super) shown: RawFd,
     /// One memory file per launch of a block, for outputs to be compared.
     pub(super) captures: Vec<OwnedFd>,
     /// The standard error of the last hook.
     pub(super) hook_errors: OwnedFd,
+    /// The standard error of the last command whose errors are kept.
+    pub(super) command_errors: OwnedFd,
+    /// True if the standard error of the launches of this request is kept.
+    pub(super) keeps_errors: bool,
     pub(super) want_counters: bool,
     /// The records of traced launches, each behind its length.
     pub(super) sightings: OwnedFd,
@@ -105,10 +111,14 @@ impl Server {
             if !read_exact(self.requests.as_fd(), &mut head) {
                 return Leave::Abandoned;
             }
-            let (count, traced, group) = match Head::decode(head) {
-                Some(Head::Run(count)) => (count, false, None),
-                Some(Head::Trace(count)) => (count, true, None),
-                Some(Head::SideBySide(count, group)) => (count, false, Some(group)),
+            let head = Head::decode(head);
+            let traced = matches!(head, Some(Head::Trace(_)));
+            self.keeps_errors = traced || matches!(head, Some(Head::Rehearse(_)));
+            let (count, group) = match head {
+                Some(Head::Run(count) | Head::Rehearse(count) | Head::Trace(count)) => {
+                    (count, None)
+                }
+                Some(Head::SideBySide(count, group)) => (count, Some(group)),
                 Some(Head::Vary(length)) => match self.vary(usize::from(length)) {
                     Some(()) => continue,
                     None => return Leave::Abandoned,
@@ -253,6 +263,7 @@ impl Server {
             Outcome::Exited(code) => Some(failed(HookEnd::Exited(code))),
             Outcome::Signalled(signal) => Some(failed(HookEnd::Signalled(signal))),
             Outcome::NotStarted(errno) => Some(failed(HookEnd::NotStarted(errno))),
+            Outcome::Stopped(signal) => Some(failed(HookEnd::Stopped(signal))),
             other => Some(other),
         })
     }
@@ -263,7 +274,12 @@ impl Server {
             Ok(streams) => streams,
             Err(outcome) => return Ok(Measured::nothing(outcome)),
         };
-        let mut measured = self.process(image, streams.descriptors, streams.pipe)?;
+        let mut descriptors = streams.descriptors;
+        if self.keeps_errors && !matches!(self.images[image].output, OutputKind::Inherit) {
+            empty(self.command_errors.as_fd());
+            descriptors[2] = self.command_errors.as_raw_fd();
+        }
+        let mut measured = self.process(image, descriptors, streams.pipe)?;
         self.keep_values(index, image, &mut measured);
         Ok(measured)
     }
@@ -354,6 +370,7 @@ impl Server {
             return Err(Leave::Abandoned);
         };
         let limit = (wanted.timeout_ns > 0).then(|| Duration::from_nanos(wanted.timeout_ns));
+        self.news.clear();
         let start = Instant::now();
         let child = match (self.spawner).spawn(wanted, &self.env, streams, self.traced) {
             Ok(child) => child,
@@ -364,15 +381,22 @@ impl Server {
         let read = matches!(wanted.output, OutputKind::Read);
         // SAFETY: a stream that is read is a memory file of the launcher's, open all its life.
         let bounded = read.then(|| unsafe { BorrowedFd::borrow_raw(streams[1]) });
+        let kept = streams[2] == self.command_errors.as_raw_fd();
         let mut tracer = child.traced.then(|| Tracer::new(child.pid));
+        let mut stops = StopWatch::new(child.pid, self.spawner.has_terminal(wanted));
         let own = OwnDelay::begin();
         let waited = await_end(
             &child.pidfd,
             &self.requests,
-            (reader.as_ref(), bounded),
+            (
+                reader.as_ref(),
+                bounded,
+                kept.then(|| self.command_errors.as_fd()),
+            ),
             start,
             limit,
             tracer.as_mut(),
+            (&self.news, &mut stops),
         );
         let wall_ns = start.elapsed().as_nanos() as u64;
         if !matches!(waited, WaitEnd::Ended) {
@@ -389,6 +413,7 @@ impl Server {
         let account = ended_process(child.pid);
         let ended_as = ProcessState::of(Pid::from_raw(child.pid));
         let kept_cores = self.spawner.keeps_cores(child.pid);
+        let own_priority = has_own_priority(child.pid);
         let Waited {
             status,
             usage,
@@ -402,9 +427,8 @@ impl Server {
         let all_ns = usage[0] + usage[1];
         let keep_waiting = match &account {
             None => Some(KeepWaiting::Unread),
-            Some(account) if orphans || has_children() || account.had_company(all_ns) => {
-                Some(KeepWaiting::Concurrent)
-            }
+            Some(_) if own_priority || orphans || has_children() => Some(KeepWaiting::Concurrent),
+            Some(account) if account.had_company(all_ns) => Some(KeepWaiting::Concurrent),
             Some(_) => None,
         };
         let outcome = match waited {
@@ -415,6 +439,7 @@ impl Server {
             }
             WaitEnd::Ended => Outcome::Exited(libc::WEXITSTATUS(status)),
             WaitEnd::TooLong => Outcome::TimedOut,
+            WaitEnd::Stopped(signal) => Outcome::Stopped(signal),
             WaitEnd::Cancelled => Outcome::Cancelled,
             WaitEnd::Abandoned => return Err(Leave::Abandoned),
         };

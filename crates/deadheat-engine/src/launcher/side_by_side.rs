@@ -14,10 +14,11 @@ use nix::sched::CpuSet;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
-use super::child::{Child, drain, has_too_much, keeps_cores};
+use super::child::{Child, drain, has_own_priority, has_too_much, keeps_cores};
 use super::gate::Gate;
 use super::image::OutputKind;
 use super::serve::{Leave, Server};
+use super::stopped::StopWatch;
 use super::wire::{HEAD_BYTES, Head, Launch, Measured, NO_IMAGE, Outcome, Sharing, read_exact};
 use crate::counters::Counters;
 use crate::observed::ProcessState;
@@ -38,6 +39,7 @@ struct Running {
     counters: Option<Counters>,
     /// The reason, if any, why it was killed.
     killed: Option<Outcome>,
+    stops: StopWatch,
     measured: Option<Measured>,
 }
 
@@ -95,6 +97,7 @@ impl Server {
                 }
             }
         }
+        self.news.clear();
         let start = Instant::now();
         gate.open();
         let trial = (sharing.trial_ms > 0).then(|| Duration::from_millis(sharing.trial_ms.into()));
@@ -167,6 +170,7 @@ impl Server {
             Err(errno) => return Ok(Err(Outcome::NotStarted(errno))),
         };
         let counters = self.want_counters.then(|| Counters::open_for(child.pid));
+        let stops = StopWatch::new(child.pid, false);
         let is_read = matches!(wanted.output, OutputKind::Read);
         Ok(Ok(Running {
             child,
@@ -178,6 +182,7 @@ impl Server {
             limit: (wanted.timeout_ns > 0).then(|| Duration::from_nanos(wanted.timeout_ns)),
             counters: counters.and_then(Result::ok),
             killed: None,
+            stops,
             measured: None,
         }))
     }
@@ -195,9 +200,13 @@ impl Server {
             let limit = one.limit.map(|limit| limit * sharers);
             one.limit = limit.into_iter().chain(trial).min();
         }
+        let mut has_news = false;
         while running.iter().any(|one| one.measured.is_none()) {
-            let timeout = look_at(running, start);
-            let mut fds = vec![PollFd::new(self.requests.as_fd(), PollFlags::POLLIN)];
+            let timeout = look_at(running, start, has_news);
+            let mut fds = vec![
+                PollFd::new(self.requests.as_fd(), PollFlags::POLLIN),
+                PollFd::new(self.news.as_fd(), PollFlags::POLLIN),
+            ];
             for one in running.iter().filter(|one| one.measured.is_none()) {
                 fds.push(PollFd::new(one.child.pidfd.as_fd(), PollFlags::POLLIN));
                 fds.extend(
@@ -218,6 +227,10 @@ impl Server {
             drop(fds);
             let mut seen = seen.into_iter();
             let request = seen.next().unwrap_or(PollFlags::empty());
+            has_news = seen.next().is_some_and(|seen| !seen.is_empty());
+            if has_news {
+                self.news.clear();
+            }
             for one in running.iter_mut().filter(|one| one.measured.is_none()) {
                 let ended = seen.next().is_some_and(|seen| !seen.is_empty());
                 if let Some(reader) = &one.reader
@@ -254,9 +267,9 @@ impl Server {
     }
 }
 
-/// Kills those whose time is up or whose output is too large. Returns how long the next look
-/// may wait.
-fn look_at(running: &mut [Running], start: Instant) -> PollTimeout {
+/// Kills those whose time is up, whose output is too large, or that are stopped for too long.
+/// Returns how long the next look may wait.
+fn look_at(running: &mut [Running], start: Instant, has_news: bool) -> PollTimeout {
     let elapsed = start.elapsed();
     let mut wait: Option<Duration> = None;
     let mut at_most = |time: Duration| wait = Some(wait.map_or(time, |known| known.min(time)));
@@ -274,6 +287,12 @@ fn look_at(running: &mut [Running], start: Instant) -> PollTimeout {
                 at_most(BETWEEN_LOOKS);
             }
         }
+        if one.killed.is_none() {
+            match one.stops.look(has_news) {
+                Some(signal) => one.kill(Outcome::Stopped(signal)),
+                None => one.stops.pause().into_iter().for_each(&mut at_most),
+            }
+        }
     }
     wait.map_or(PollTimeout::NONE, |wait| {
         let milliseconds = wait.as_nanos().div_ceil(1_000_000);
@@ -287,6 +306,7 @@ fn measure(one: &Running, wall_ns: u64) -> Measured {
     let account = ended_process(pid);
     let ended_as = ProcessState::of(Pid::from_raw(pid));
     let kept_cores = keeps_cores(pid, &one.core);
+    let own_priority = has_own_priority(pid);
     let Waited {
         status,
         usage,
@@ -305,7 +325,9 @@ fn measure(one: &Running, wall_ns: u64) -> Measured {
         run_delay_ns: account.map_or(0, |account| account.delay_ns),
         keep_waiting: match &account {
             None => Some(KeepWaiting::Unread),
-            Some(account) if account.had_company(all_ns) => Some(KeepWaiting::Concurrent),
+            Some(account) if own_priority || account.had_company(all_ns) => {
+                Some(KeepWaiting::Concurrent)
+            }
             Some(_) => None,
         },
         ended_as,

@@ -28,6 +28,8 @@ pub(crate) const MAX_REQUEST_BYTES: usize =
 pub(crate) enum Head {
     /// Launch so many processes; their [`Launch`]es follow.
     Run(usize),
+    /// The same, and keep the standard error of the last one.
+    Rehearse(usize),
     /// The same, and trace each of them.
     Trace(usize),
     /// Launch this many processes in groups of this size; each group runs side by side. A [`Sharing`]
@@ -47,6 +49,7 @@ impl Head {
     pub(crate) fn encode(self) -> [u8; HEAD_BYTES] {
         let (tag, count) = match self {
             Head::Run(count) => (b'R', count as u8),
+            Head::Rehearse(count) => (b'E', count as u8),
             Head::Trace(count) => (b'T', count as u8),
             Head::SideBySide(count, group) => return [b'S', count as u8, group as u8, 0],
             Head::Vary(length) => {
@@ -63,6 +66,9 @@ impl Head {
         match bytes {
             [b'R', count, 0, 0] if usize::from(count) <= MAX_LAUNCHES => {
                 Some(Head::Run(usize::from(count)))
+            }
+            [b'E', count, 0, 0] if usize::from(count) <= MAX_LAUNCHES => {
+                Some(Head::Rehearse(usize::from(count)))
             }
             [b'T', count, 0, 0] if usize::from(count) <= MAX_LAUNCHES => {
                 Some(Head::Trace(usize::from(count)))
@@ -233,6 +239,8 @@ pub(crate) enum Outcome {
     NoValueFile(i32),
     /// It wrote more than values are looked for in.
     TooMuchOutput,
+    /// This signal stopped the process, which did not go on and was killed.
+    Stopped(i32),
 }
 
 /// The end of a hook that did not do its work.
@@ -241,6 +249,8 @@ pub(crate) enum HookEnd {
     Exited(i32),
     Signalled(i32),
     NotStarted(i32),
+    /// This signal stopped it; 0 if it stopped a process that the hook started.
+    Stopped(i32),
 }
 
 impl HookEnd {
@@ -251,6 +261,7 @@ impl HookEnd {
             HookEnd::Exited(code) => code,
             HookEnd::Signalled(signal) => 1 << 16 | signal,
             HookEnd::NotStarted(errno) => 2 << 16 | errno,
+            HookEnd::Stopped(signal) => 3 << 16 | signal,
         }
     }
 
@@ -259,6 +270,7 @@ impl HookEnd {
         match code >> 16 {
             1 => HookEnd::Signalled(detail),
             2 => HookEnd::NotStarted(detail),
+            3 => HookEnd::Stopped(detail),
             _ => HookEnd::Exited(detail),
         }
     }
@@ -283,6 +295,7 @@ impl Outcome {
             Outcome::ConcludeFailed(end) => (8, end.code()),
             Outcome::NoValueFile(errno) => (9, errno),
             Outcome::TooMuchOutput => (10, 0),
+            Outcome::Stopped(signal) => (11, signal),
         }
     }
 
@@ -299,6 +312,7 @@ impl Outcome {
             8 => Outcome::ConcludeFailed(HookEnd::from_code(detail)),
             9 => Outcome::NoValueFile(detail),
             10 => Outcome::TooMuchOutput,
+            11 => Outcome::Stopped(detail),
             _ => return None,
         })
     }
@@ -526,6 +540,8 @@ mod tests {
         for head in [
             Head::Run(0),
             Head::Run(MAX_LAUNCHES),
+            Head::Rehearse(3),
+            Head::Trace(2),
             Head::SideBySide(4, 2),
             Head::Vary(0),
             Head::Vary(u16::MAX),
@@ -554,6 +570,8 @@ mod tests {
             Outcome::ConcludeFailed(HookEnd::Signalled(9)),
             Outcome::NoValueFile(13),
             Outcome::TooMuchOutput,
+            Outcome::Stopped(22),
+            Outcome::PrepareFailed(HookEnd::Stopped(21)),
         ] {
             let mut measured = Measured::nothing(outcome);
             measured.wall_ns = u64::MAX;
