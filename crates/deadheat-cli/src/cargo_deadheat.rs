@@ -8,7 +8,7 @@ use std::process::{Command, ExitCode};
 
 use clap::Parser;
 use deadheat::parts::answer::to_stdout;
-use deadheat::parts::exit::{Failure, Status, code};
+use deadheat::parts::exit::{Failure, Status, code, on_enough_stack};
 use deadheat::parts::terminal::to_stderr;
 use deadheat_build::{Revisions, WRAPPED, stand_in, target_dir};
 use deadheat_link::Roles;
@@ -141,6 +141,11 @@ struct Placements {
 /// The whole program, from the name and arguments of this process to its exit
 /// code.
 pub fn cargo_deadheat() -> ExitCode {
+    on_enough_stack(program)
+}
+
+/// The same, on the stack of the caller.
+pub fn program() -> ExitCode {
     let mut args = std::env::args_os();
     let name = PathBuf::from(args.next().unwrap_or_default());
     let args: Vec<OsString> = args.collect();

@@ -1,11 +1,12 @@
 //! The `deadheat` command: its subcommands, and which of them is called.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
-use deadheat::parts::exit::{Failure, code};
+use deadheat::parts::exit::{Failure, code, on_enough_stack};
 
 use crate::{
     bench, bisect, calibrate, cargo_deadheat, clean, compare, doctor, explain, history, link,
@@ -96,6 +97,17 @@ pub fn command() -> clap::Command {
 /// Shows help, the version, or what is wrong with the command line. A word that
 /// is quoted there may hold what a terminal would obey.
 fn refused(error: &clap::Error, words: &[OsString]) -> ExitCode {
+    if error.kind() == ErrorKind::InvalidUtf8 {
+        let garbled = words.iter().filter(|word| word.to_str().is_none());
+        let garbled: Vec<String> = garbled.map(|word| quoted(word)).collect();
+        return Failure::Usage(format!(
+            "not UTF-8: {}; a command can reach such a file by a pattern in a shell, as in -S 'cat \
+             name*', or by a link with another name",
+            garbled.join(", ")
+        ))
+        .report()
+        .into();
+    }
     let hostile = |word: &OsString| word.to_string_lossy().contains(char::is_control);
     if error.use_stderr() && words.iter().any(hostile) {
         let text = error.render().to_string();
@@ -105,12 +117,26 @@ fn refused(error: &clap::Error, words: &[OsString]) -> ExitCode {
     error.exit()
 }
 
+/// A word in quotes, with the bytes that are not UTF-8 in hexadecimal.
+fn quoted(word: &OsStr) -> String {
+    let mut text = String::new();
+    for chunk in word.as_encoded_bytes().utf8_chunks() {
+        text += chunk.valid();
+        text.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")));
+    }
+    format!("'{text}'")
+}
+
 /// The whole program, from the arguments of this process to its exit code.
 pub fn deadheat() -> ExitCode {
     // First of all: what races should do nothing else.
     if let Some(code) = calibrate::role(std::env::args_os()) {
         return code;
     }
+    on_enough_stack(program)
+}
+
+fn program() -> ExitCode {
     let mut args = std::env::args_os();
     let name = PathBuf::from(args.next().unwrap_or_default());
     // In an archive both programs are one file.
@@ -118,7 +144,7 @@ pub fn deadheat() -> ExitCode {
         .file_name()
         .is_some_and(|name| name == "cargo-deadheat")
     {
-        return cargo_deadheat::cargo_deadheat();
+        return cargo_deadheat::program();
     }
     // Cargo starts it by other names while revisions are built.
     if let Some(code) = cargo_deadheat::role(&name, &args.collect::<Vec<_>>()) {

@@ -97,6 +97,6 @@ pub use rules::{RULES_FILE, find_rules, read_rules, read_rules_from};
 pub use run_file::merge_parts;
 #[cfg(feature = "read")]
 pub use run_file::{IndexedRun, read_header, read_run, read_run_from};
-pub use run_file::{RunFileWriter, SCHEMA};
+pub use run_file::{NOWHERE, RunFileWriter, SCHEMA};
 #[cfg(feature = "saved")]
 pub use temporary::{ScratchFolder, TemporaryFile};

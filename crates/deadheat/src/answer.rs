@@ -9,6 +9,7 @@ use std::path::Path;
 use deadheat_analysis::analyse_with;
 use deadheat_analysis::{Options, analyse};
 use deadheat_engine::stdout_was_closed;
+use deadheat_format::NOWHERE;
 use deadheat_model::{Analysis, Run, TextCells};
 use deadheat_report::{Detail, TextOptions, to_json, to_text};
 #[cfg(feature = "reports")]
@@ -135,6 +136,9 @@ impl Answer {
 
     /// Returns the path of the run as a line below the answer; a brief answer says how to see more.
     pub fn recorded_in(&self, path: &Path) -> String {
+        if path == Path::new(NOWHERE) {
+            return "not recorded".to_owned();
+        }
         let path = path.display();
         match (self.format, self.verbose) {
             (Format::Text, false) => format!("{path}   (-v for every metric and note)"),
@@ -145,6 +149,7 @@ impl Answer {
     /// Returns the lines below the answer about a race, and the second one of it if there was one.
     pub fn recorded(&self, raced: &Raced) -> Vec<String> {
         let second = raced.second.as_ref();
+        let second = second.filter(|second| second.path != Path::new(NOWHERE));
         let second = second.map(|second| format!("second race in {}", second.path.display()));
         let mut lines = vec![self.recorded_in(&raced.first.path)];
         lines.extend(second);

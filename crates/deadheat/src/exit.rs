@@ -141,6 +141,15 @@ impl Failure {
     }
 }
 
+/// Runs a program where it has enough stack, whatever the limit of the process.
+#[cfg(feature = "commands")]
+pub fn on_enough_stack(program: fn() -> ExitCode) -> ExitCode {
+    deadheat_engine::with_enough_stack(program).unwrap_or_else(|error| {
+        let text = format!("cannot start a thread: {error}");
+        Failure::Internal(text).report().into()
+    })
+}
+
 /// The exit code of what was done, or of what went wrong, which standard error is told.
 pub fn code(done: Result<Status, Failure>) -> ExitCode {
     match done {

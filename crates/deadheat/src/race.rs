@@ -21,10 +21,10 @@ mod session;
 #[cfg(feature = "commands")]
 mod shard;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use deadheat_engine::{EngineError, Interrupts};
-use deadheat_format::FormatError;
+use deadheat_format::{FormatError, NOWHERE};
 use deadheat_model::{EndReason, Metric, Run};
 
 use crate::exit::Failure;
@@ -180,9 +180,11 @@ impl From<RaceError> for Failure {
                 path,
                 blocks,
             } => {
+                let is_kept = path != Path::new(NOWHERE);
                 let path = path.display();
                 let kept = match blocks {
                     0 => String::new(),
+                    _ if !is_kept => String::new(),
                     1 => format!("\n  1 block measured before is kept in {path}"),
                     n => format!("\n  {n} blocks measured before are kept in {path}"),
                 };

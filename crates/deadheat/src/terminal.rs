@@ -1,13 +1,14 @@
 //! The abilities of the terminal, the only way to standard error, and the line there that shows how
 //! far a race is.
 
+use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 use std::os::fd::AsRawFd;
 
 use deadheat_engine::{Progress, Watcher, terminal_width};
 #[cfg(feature = "commands")]
 use deadheat_model::Benchmark;
-use deadheat_report::{Glyphs, escape_message, progress_line};
+use deadheat_report::{Glyphs, escape_message, progress_line, shorten};
 
 /// Columns to use on standard output: the terminal's, within reason, or 100
 /// when the answer goes to a file.
@@ -103,8 +104,25 @@ fn colored(set: impl Fn(&str) -> Option<String>, terminal: bool) -> bool {
 /// Tells standard error something, `program` first, with whatever came from
 /// files, names and the command line made harmless. Nobody may be listening.
 pub fn to_stderr(program: &str, text: &str) {
-    let text = escape_message(text, Glyphs::new(speaks_unicode()));
+    let glyphs = Glyphs::new(speaks_unicode());
+    let text = escape_message(&with_short_words(text, glyphs), glyphs);
     let _ = writeln!(std::io::stderr(), "{program}: {text}");
+}
+
+/// A text with the middle of enormous words cut out.
+fn with_short_words(text: &str, glyphs: Glyphs) -> String {
+    const LONGEST: usize = 1_000;
+    const SHORT: usize = 200;
+    let mut short = String::with_capacity(text.len().min(4 * LONGEST));
+    for word in text.split_inclusive([' ', '\n']) {
+        let (name, end) = word.split_at(word.trim_end_matches([' ', '\n']).len());
+        short += &match name.len() {
+            0..=LONGEST => Cow::Borrowed(name),
+            _ => Cow::Owned(shorten(name, SHORT, glyphs)),
+        };
+        short += end;
+    }
+    short
 }
 
 /// Returns whether the locale is UTF-8, so that µ and − can be shown.
@@ -257,6 +275,20 @@ impl Watcher for LiveProgress {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn enormous_words_are_cut_and_others_are_not() {
+        let glyphs = Glyphs::new(true);
+        let text = "error: 'a b'\n  next line";
+        assert_eq!(with_short_words(text, glyphs), text);
+        let long = format!("a '{}' b\n{}", "x".repeat(70_000), "ä".repeat(2_000));
+        let short = with_short_words(&long, glyphs);
+        assert!(short.chars().count() < 500, "{short}");
+        assert!(
+            short.starts_with("a 'xx") && short.contains("xx' b\nää"),
+            "{short}"
+        );
+    }
 
     /// Returns whether there are colours with these variables.
     fn with(variables: &[(&str, &str)], terminal: bool) -> bool {

@@ -9,8 +9,8 @@ use deadheat_engine::{
     OsClock, Placements, Watcher, environment,
 };
 use deadheat_model::{
-    Arrangement, Commit, Conditions, CounterAccess, Environment, Metric, NeutralLinks, Plan,
-    RunHeader, Until,
+    Arrangement, BenchmarkFailure, Commit, Conditions, CounterAccess, Environment, Metric,
+    NeutralLinks, Plan, RunHeader, Until,
 };
 
 use super::arrangement::arrange;
@@ -18,7 +18,7 @@ use super::header::{self, environment_of};
 use super::planning::{
     add_own_links, keep_launches, plan_for_costs, refuse_unmeasured_overrides, refuse_unwritable,
 };
-use super::session::{PlanUse, RaceSession};
+use super::session::{PlanUse, RaceSession, outlives_failures};
 use super::{RaceError, RaceOutcome, not_started, take_over_signals};
 
 /// The traces that a race of commands leaves, and the program that links.
@@ -85,8 +85,9 @@ pub fn race_commands(
     let links = header.environment.neutral_links.iter();
     let on_links = links.clone().any(|links| links.made_by.is_ok());
     // What a link costs nobody knows before it is made, and a replicate on neutral links needs one.
+    let mut failures = Vec::new();
     if !on_links {
-        pilot(&mut header.plan, &mut contenders, options, &clock)
+        failures = pilot(&mut header.plan, &mut contenders, options, &clock)
             .map_err(|error| not_started(error, &interrupts))??;
     } else if options.arrangement == Arrangement::SideBySide {
         return Err(RaceError::Design(
@@ -110,43 +111,64 @@ pub fn race_commands(
         use_of_plan: options.use_of_plan,
         until: options.until.clone(),
     }
-    .begin(header, Vec::new(), options.save.as_deref(), &options.folder)
+    .begin(header, failures, options.save.as_deref(), &options.folder)
 }
 
+/// Pilots may take one of so many parts of the budget.
+const PILOT_PART: u32 = 4;
+
 /// Warms up the commands of every benchmark, chooses how they race, and gives those that take
-/// little time as many replicates at most as they have time for.
+/// little time as many replicates at most as they have time for. Returns the benchmarks that failed.
 fn pilot(
     plan: &mut Plan,
     contenders: &mut CommandContenders<'_>,
     options: &RaceOptions,
     clock: &OsClock,
-) -> Result<Result<(), RaceError>, EngineError> {
+) -> Result<Result<Vec<BenchmarkFailure>, RaceError>, EngineError> {
+    let mut failures = Vec::new();
     if !options.open && options.arrangement == Arrangement::Turns {
-        return Ok(Ok(()));
+        return Ok(Ok(failures));
     }
     let mut costs_ns = Vec::new();
+    let mut to_come = plan.benchmarks.iter().filter(|one| plan.races(one)).count() as u32;
     for index in 0..plan.benchmarks.len() {
         if !plan.races(&plan.benchmarks[index]) {
             costs_ns.push(None);
             continue;
         }
         let spent = Duration::from_nanos(clock.elapsed_ns());
-        let left = plan
-            .design
-            .budget
-            .map(|budget| budget.saturating_sub(spent));
+        let share_of = |time: Duration| time.saturating_sub(spent) / to_come;
+        let budget = plan.design.budget;
+        let (limit, left) = (
+            budget.map(|all| share_of(all / PILOT_PART)),
+            budget.map(share_of),
+        );
+        to_come -= 1;
         // A plan that is only saved is made without a launch.
-        let in_turns_ns = match options.use_of_plan {
-            PlanUse::Save => None,
-            PlanUse::Race | PlanUse::Saved => contenders.pilot(plan, index, left)?,
+        let piloted = match options.use_of_plan {
+            PlanUse::Save => Ok(None),
+            PlanUse::Race | PlanUse::Saved => contenders.pilot(plan, index, limit),
         };
-        let known = (in_turns_ns, left);
         // One race of many is asked for its effect alone.
         let is_rerun = options.until.is_none();
-        let arranged = arrange(plan, index, known, is_rerun, options.arrangement, |how| {
-            contenders.try_side_by_side(index, how)
-        })?;
-        costs_ns.push(arranged);
+        let arranged = piloted.and_then(|in_turns_ns| {
+            let known = (in_turns_ns, left);
+            arrange(plan, index, known, is_rerun, options.arrangement, |how| {
+                contenders.try_side_by_side(index, how)
+            })
+        });
+        match arranged {
+            Ok(cost_ns) => costs_ns.push(cost_ns),
+            Err(error) if error.is_of_a_contender() && outlives_failures(plan) => {
+                failures.push(BenchmarkFailure {
+                    benchmark: index,
+                    message: error.within_benchmark(),
+                });
+                costs_ns.push(None);
+                continue;
+            }
+            Err(error) => return Err(error),
+        }
         if options.in_launches
             && let Err(error) = keep_launches(plan, index)
         {
@@ -154,10 +176,12 @@ fn pilot(
         }
     }
     contenders.arrange(plan);
-    if options.open {
-        return Ok(plan_for_costs(plan, &costs_ns));
+    if options.open
+        && let Err(error) = plan_for_costs(plan, &costs_ns)
+    {
+        return Ok(Err(error));
     }
-    Ok(Ok(()))
+    Ok(Ok(failures))
 }
 
 /// Finds the executables that have neutral links; a run that is taken up again goes on with

@@ -16,7 +16,7 @@
 use std::path::{Path, PathBuf};
 
 use deadheat_analysis::{Options, analyse};
-use deadheat_format::FileProblem;
+use deadheat_format::{FileProblem, NOWHERE};
 use deadheat_model::{
     Analysis, Benchmark, Comparison, Confirmation, EndReason, Ending, FailOn, FailedBenchmark,
     RaceSettings, RulesOfSome, Run, Verdict,
@@ -141,7 +141,10 @@ impl SecondRace {
         }
         (!benchmarks.is_empty()).then(|| Self {
             seed: second_seed(seed),
-            save: second_path(path),
+            save: match path == Path::new(NOWHERE) {
+                true => path.to_owned(),
+                false => second_path(path),
+            },
             share: (2.0 / benchmarks.len() as f64).min(1.0),
             benchmarks,
         })

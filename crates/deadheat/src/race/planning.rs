@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use deadheat_analysis::{LooksError, fixed_look, looks_within, planned_blocks, planned_looks};
 use deadheat_engine::{Pilot, Piloted, least_warm_up_rounds};
-use deadheat_format::{FileProblem, ensure_folder, ensure_writable};
+use deadheat_format::{FileProblem, NOWHERE, ensure_folder, ensure_writable};
 use deadheat_model::{
     Benchmark, Contender, Design, Front, LevelOverride, Looks, Metric, Plan, RaceSettings, Rerun,
     RerunKind,
@@ -55,7 +55,9 @@ fn unplannable(error: &LooksError) -> String {
 /// The run file is created once the pilots are done, but nobody should have to wait for them to hear
 /// that one lies there or none can be written, and nothing be launched.
 pub(super) fn refuse_unwritable(save: Option<&Path>) -> Result<(), RaceError> {
-    let Some(file) = save else { return Ok(()) };
+    let Some(file) = save.filter(|file| *file != Path::new(NOWHERE)) else {
+        return Ok(());
+    };
     if file.exists() {
         return Err(RaceError::Save(FileProblem::AlreadyExists.of(file)));
     }

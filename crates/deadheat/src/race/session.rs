@@ -1,16 +1,20 @@
 //! From a frozen plan to a recorded run, whatever races: one loop, begun or taken up again.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use deadheat_analysis::{PlannedRule, UntilRule};
 use deadheat_engine::{Contenders, EngineError, Interrupts, OsClock, Session, Watcher};
-use deadheat_format::{FileProblem, RunFileWriter, create_run_folder, default_run_path};
+use deadheat_format::{
+    FileProblem, FormatError, NOWHERE, RunFileWriter, create_run_folder, default_run_path,
+};
 use deadheat_model::{
     BenchmarkFailure, Plan, RecordSink, Run, RunHeader, StoppingRule, Until, Workload,
 };
 
 use super::{RaceError, RaceOutcome};
+use crate::terminal::to_stderr;
 
 /// Contenders that are ready to race, and everybody who looks on.
 pub(super) struct RaceSession<'a> {
@@ -45,7 +49,7 @@ struct Limits {
 
 impl RaceSession<'_> {
     /// Races by the plan of this header and records the run in `save`, or below `.deadheat` in
-    /// `folder`. Benchmarks that failed in their pilots are recorded first.
+    /// `folder`, or nowhere. Benchmarks that failed in their pilots are recorded first.
     pub(super) fn begin(
         self,
         header: RunHeader,
@@ -63,7 +67,8 @@ impl RaceSession<'_> {
             );
             return Err(RaceError::Unplannable(text));
         }
-        let (path, mut writer) = record(save, folder, &header)?;
+        let is_raced = self.use_of_plan != PlanUse::Save;
+        let (path, mut writer) = record(save, folder, &header, is_raced)?;
         if self.use_of_plan == PlanUse::Save {
             let run = Run::new(header);
             return Ok(RaceOutcome { run, path });
@@ -142,7 +147,7 @@ impl RaceSession<'_> {
         sink: &mut dyn RecordSink,
         limits: Limits,
     ) -> Result<(), EngineError> {
-        let outlive_failures = !launches_commands(&run.header.plan);
+        let outlive_failures = outlives_failures(&run.header.plan);
         Session {
             contenders: self.contenders,
             clock,
@@ -158,23 +163,62 @@ impl RaceSession<'_> {
     }
 }
 
-/// Returns whether a failure ends the whole race, as it does one of commands.
-fn launches_commands(plan: &Plan) -> bool {
+/// Returns true if the others race on when a benchmark fails. A failure of commands that are the only
+/// benchmark ends the race.
+pub(super) fn outlives_failures(plan: &Plan) -> bool {
     let mut contenders = plan.benchmarks.iter().flat_map(|one| &one.contenders);
-    contenders.any(|contender| matches!(contender.workload, Workload::Command(_)))
+    let races_commands = contenders.any(|one| matches!(one.workload, Workload::Command(_)));
+    let benchmarks = plan.benchmarks.iter().filter(|one| one.rerun.is_none());
+    !races_commands || benchmarks.count() > 1
 }
 
-/// Creates the run file: `save`, or a new one below `.deadheat` in `folder`.
+/// Creates the run file: `save`, or a new one below `.deadheat` in `folder`. If `folder` may not be
+/// written to, a run that is raced here is not recorded.
 fn record(
     save: Option<&Path>,
     folder: &Path,
     header: &RunHeader,
+    is_raced: bool,
 ) -> Result<(PathBuf, RunFileWriter), RaceError> {
-    if let Some(path) = save {
-        let writer = RunFileWriter::create(path, header).map_err(RaceError::Save)?;
-        return Ok((path.to_owned(), writer));
+    match save {
+        Some(path) if path == Path::new(NOWHERE) => return unrecorded(header),
+        Some(path) => {
+            let writer = RunFileWriter::create(path, header).map_err(RaceError::Save)?;
+            return Ok((path.to_owned(), writer));
+        }
+        None => {}
     }
-    create_run_folder(folder).map_err(RaceError::Record)?;
+    let recorded = record_below(folder, header);
+    let forbidden = recorded.as_ref().err();
+    match forbidden.filter(|error| is_raced && is_forbidden(&error.problem)) {
+        Some(error) => {
+            let text =
+                format!("{error}; this race is not recorded: --save FILE records it elsewhere");
+            to_stderr("deadheat: warning", &text);
+            unrecorded(header)
+        }
+        None => recorded.map_err(RaceError::Record),
+    }
+}
+
+fn unrecorded(header: &RunHeader) -> Result<(PathBuf, RunFileWriter), RaceError> {
+    let writer = RunFileWriter::unrecorded(header).map_err(RaceError::Save)?;
+    Ok((PathBuf::from(NOWHERE), writer))
+}
+
+/// Returns true if the user may not write there, as opposed to a disk that is full or broken.
+fn is_forbidden(problem: &FileProblem) -> bool {
+    use ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
+    matches!(problem, FileProblem::CannotWrite(error)
+        if matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem))
+}
+
+/// Creates a new run file below `.deadheat` in `folder`.
+fn record_below(
+    folder: &Path,
+    header: &RunHeader,
+) -> Result<(PathBuf, RunFileWriter), FormatError> {
+    create_run_folder(folder)?;
     let started_at = header.started_at.unwrap_or(0);
     // Races of one seed may begin in one second, and none of them is to blame.
     for number in 1_u32.. {
@@ -182,7 +226,7 @@ fn record(
         match RunFileWriter::create(&path, header) {
             Ok(writer) => return Ok((path, writer)),
             Err(error) if matches!(error.problem, FileProblem::AlreadyExists) => {}
-            Err(error) => return Err(RaceError::Record(error)),
+            Err(error) => return Err(error),
         }
     }
     unreachable!("so many races of one second")
