@@ -412,6 +412,27 @@ fn a_process_of_its_own_has_no_company_and_one_with_children_has() {
 }
 
 #[test]
+fn waiting_of_a_command_with_another_priority_is_its_own() {
+    let busy = "i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done";
+    let niced = command(&["nice", "-n", "5", "sh", "-c", busy]);
+    let batch = command(&["chrt", "--batch", "0", "sh", "-c", busy]);
+    for other in [niced, batch] {
+        let (_, record) = one_block(&plan(vec![shell(busy), other])).unwrap();
+        for sample in &record.samples {
+            if sample.flags.holds(Flags::DELAY_UNREAD) {
+                return eprintln!("skipped: no schedstat here");
+            }
+            let is_other = sample.contender.0 > 0;
+            assert_eq!(
+                sample.flags.holds(Flags::CONCURRENT),
+                is_other,
+                "{sample:?}"
+            );
+        }
+    }
+}
+
+#[test]
 fn a_daemon_that_left_its_parents_in_two_steps_is_company_all_the_same() {
     // Its first parent ends at once, so that the shell that was launched has no child any more.
     let daemon = "( (exec sleep 2) >/dev/null 2>&1 & )";
