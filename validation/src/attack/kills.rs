@@ -147,12 +147,13 @@ fn taken_up(setting: &Setting, folder: &Path, record: &Path, command: &str) -> O
     };
     let words = [&[command, "--resume", text(record)], rules].concat();
     let resumed = run(marked(setting, folder, "resumed", &words));
-    let expected = match command {
+    let expected: &[i32] = match command {
         // Slower it is, by 30 %.
-        "run" => 1,
-        _ => 0,
+        "run" => &[1],
+        // Of a race that was killed early, two replicates more may be too few for the gate.
+        _ => &[0, 2],
     };
-    resumed.finding(&[expected]).or_else(|| {
+    resumed.finding(expected).or_else(|| {
         let grown = command == "run" || blocks(record) > before;
         (!grown).then(|| "taken up, and not one block more".to_owned())
     })
