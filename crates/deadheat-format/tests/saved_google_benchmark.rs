@@ -669,8 +669,8 @@ fn lines_of_a_log_around_the_json_are_passed_over_and_named() {
     assert_eq!(
         both.unread,
         [
-            "line 1 is not of the results, and passed over",
-            "lines 3 to 4 are not of the results, and passed over"
+            "line 1 is not part of the results, and passed over",
+            "lines 3 to 4 are not part of the results, and passed over"
         ]
     );
     let torn = error(&format!("ready\n{}", &json[..json.len() - 3]));

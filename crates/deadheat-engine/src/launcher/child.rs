@@ -279,7 +279,7 @@ pub(super) fn keeps_cores(pid: libc::pid_t, given: &CpuSet) -> Option<bool> {
 }
 
 /// Returns true if a process, which may have ended, has another nice value or scheduling policy than
-/// this one: what it waits for is then its own doing.
+/// this one. Its priority is then what makes it wait for a core.
 pub(super) fn has_own_priority(pid: libc::pid_t) -> bool {
     let priority = |pid: libc::pid_t| {
         // SAFETY: plain system calls on integers.
@@ -315,7 +315,7 @@ pub(super) enum WaitEnd {
     TooMuch,
     Cancelled,
     Abandoned,
-    /// By this signal, too long ago.
+    /// This signal stopped it, and it did not go on in time.
     Stopped(i32),
 }
 

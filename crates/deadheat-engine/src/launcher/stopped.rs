@@ -62,8 +62,8 @@ impl StopWatch {
         Some(LONGEST_STOP.saturating_sub(from.elapsed()))
     }
 
-    /// Looks if there is news or the pause is over. Returns the signal that stopped the process if
-    /// that was too long ago; 0 if a descendant was stopped.
+    /// Looks if there is news or the pause is over. Returns the signal that stopped the process if it
+    /// did not go on in time; 0 if that was a descendant.
     pub(super) fn look(&mut self, has_news: bool) -> Option<i32> {
         if !has_news && self.pause() != Some(Duration::ZERO) {
             return None;

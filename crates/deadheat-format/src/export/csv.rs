@@ -18,8 +18,8 @@ use super::{benchmark_names, distinct_names};
 /// Exit codes, the plan and the environment are left behind; the samples read back as they were. Of
 /// an unpaired recording the columns `block` and `slot` are left out, so that it does not read back
 /// as more than it is. A counter that only some benchmarks have is an empty cell in the rows of the
-/// others, and so is the wall time of saved results that have none. `names` says how what a spreadsheet
-/// would run is written.
+/// others, and so is the wall time of saved results that have none. `names` says how to write names that
+/// a spreadsheet would run as formulas.
 ///
 /// `name` stands for the file in errors.
 pub fn write_csv(

@@ -102,7 +102,7 @@ pub fn read_results_from(file: &Path, text: &[u8]) -> Result<Results, FormatErro
             true => format!("line {first} is"),
             false => format!("lines {first} to {last} are"),
         };
-        let problem = format!("{lines} not of the results, and passed over");
+        let problem = format!("{lines} not part of the results, and passed over");
         results.unread.push(problem);
     }
     Ok(results)

@@ -33,9 +33,9 @@ const STARTING_NS: f64 = 1e6;
 pub(super) const ALIKE: f64 = 1.1;
 /// The part of the peak memory that is the loader's, and alike in all commands.
 const MEMORY_OF_LOADER: f64 = 512.0 * 1024.0;
-/// So many page faults more or less are the random addresses'. Faults tell of small memory, of which
-/// the peak is that of the launcher before the program began: reads in 16 KB against 512 KB read +0.5%
-/// side by side and −4.2% in turns.
+/// Random addresses alone change the number of page faults by up to this many. Page faults show
+/// differences between small programs, whose peak memory is that of the launcher before it executed
+/// them: reads in 16 KB against 512 KB read +0.5% side by side and −4.2% in turns.
 const FAULTS_OF_ADDRESSES: f64 = 16.0;
 /// If two commands share a core fairly, one ends a slice or two before the other. A command with a
 /// higher nice value runs alone for most of its time, and meets other disturbances.

@@ -114,11 +114,11 @@ pub fn race_commands(
     .begin(header, failures, options.save.as_deref(), &options.folder)
 }
 
-/// Pilots may take one of so many parts of the budget.
+/// Pilots may take this fraction of the budget: one part of so many.
 const PILOT_PART: u32 = 4;
 
-/// Warms up the commands of every benchmark, chooses how they race, and gives those that take
-/// little time as many replicates at most as they have time for. Returns the benchmarks that failed.
+/// Warms up the commands of every benchmark, chooses how they race, and raises the most replicates of
+/// commands that take little time to what their time allows. Returns the benchmarks that failed.
 fn pilot(
     plan: &mut Plan,
     contenders: &mut CommandContenders<'_>,

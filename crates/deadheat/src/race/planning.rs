@@ -182,8 +182,8 @@ pub(super) fn plan_for_costs(plan: &mut Plan, costs_ns: &[Option<f64>]) -> Resul
     Ok(())
 }
 
-/// Plans the looks of a benchmark that races in pairs after the launches that the user said. Its plan
-/// was made for blocks in turns.
+/// Plans the looks of a benchmark that races in pairs anew, so that it has as many launches as the user
+/// asked for. The plan was made for blocks in turns.
 #[cfg(feature = "commands")]
 pub(super) fn keep_launches(plan: &mut Plan, index: usize) -> Result<(), LooksError> {
     if !plan.benchmarks[index].races_in_pairs() {

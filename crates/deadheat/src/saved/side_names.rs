@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-/// Names for sides by the paths of each, files and folders as they were named: a path that is named
-/// alone by its last part, several by the folder they are in, or else by what their names have in
-/// common, whichever tells the sides apart. Where the last parts are the same, more of the paths is
-/// shown, and a number where nothing else differs.
+/// Returns a name for each side, from its paths as the user named them. A side of one path is called by
+/// the last part of the path. A side of several is called by their folder or, if that does not tell the
+/// sides apart, by what the names of the files have in common. If names are still alike, more of the
+/// path is shown, and then a number.
 pub fn side_names_of(sides: &[&[String]]) -> Vec<String> {
     let kinds: [Called; 4] = [folder, beginning, whole_beginning, ending];
     let called = kinds.iter().filter_map(|kind| {

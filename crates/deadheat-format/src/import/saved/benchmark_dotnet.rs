@@ -272,8 +272,8 @@ fn with_parameters(mut identity: Identity, parameters: &str) -> Identity {
     identity
 }
 
-/// Returns true if the name of a job does not make it other work: a name that BenchmarkDotNet generates
-/// from the settings, such as `Job-ABCDEF`, or that of a runtime, which the user may want to compare.
+/// Returns true if jobs of other names may be compared with this one: its name is one that
+/// BenchmarkDotNet generates from the settings, such as `Job-ABCDEF`, or that of a runtime.
 fn is_a_way_to_run(job: &str) -> bool {
     ["Job-", ".NET", "NativeAOT", "Mono"]
         .iter()

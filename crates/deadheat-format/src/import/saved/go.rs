@@ -232,8 +232,8 @@ impl Reader {
         });
     }
 
-    /// Ends the benchmark that is running, whose numbers do not come any more. A name that stands
-    /// alone is one of a benchmark that did not end only if the process failed.
+    /// Closes the running benchmark, of which no numbers will follow. If its line holds nothing but the
+    /// name, the benchmark counts as unfinished only if the process failed.
     fn settle(&mut self, failed: bool) {
         let Some(begun) = self.begun.take() else {
             return;

@@ -168,7 +168,7 @@ impl BrokenEntry {
         }
     }
 
-    /// The same, where other entries may be of the benchmark of that name, which has then failed.
+    /// Like [`Self::give_to`], but if a benchmark of that name was already read, marks it as failed.
     pub(super) fn give_to_known(self, results: &mut Results, names: &[&str]) {
         let name = names.iter().find_map(|key| self.entry.get(key)?.as_str());
         let known = results
@@ -181,7 +181,7 @@ impl BrokenEntry {
         }
     }
 
-    /// The same, of the benchmark that `identity` finds.
+    /// Like [`Self::give_to`], but the failed benchmark has the identity that `identity` finds.
     pub(super) fn give_to_named(
         self,
         results: &mut Results,
@@ -205,7 +205,7 @@ pub(super) fn lenient<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(
     Ok(serde_json::from_value(value).unwrap_or_default())
 }
 
-/// Reads text of which nothing depends; a number or truth value is taken as it is written.
+/// Text that is only shown; a number or truth value is kept as it is written.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Text(pub(super) Option<String>);
 
@@ -269,7 +269,8 @@ fn not_utf8(text: &[u8], at: usize) -> FileProblem {
     }
 }
 
-/// The words of the JSON parser in those of the format: it speaks of its own types.
+/// Rewrites an error of the JSON parser in terms of the file format, because the parser names types
+/// of Rust.
 fn in_words(problem: &str) -> String {
     let quoted = |text: &str| text.split('`').nth(1).unwrap_or_default().to_owned();
     if let Some((found, expected)) = problem
