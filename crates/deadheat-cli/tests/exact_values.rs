@@ -83,9 +83,9 @@ fn six_equal_counts_against_six_equal_others_are_a_verdict() {
 #[test]
 fn times_that_do_not_scatter_are_judged_too() {
     let track = Track::new();
-    six_in_turns(&track, "csv", |side, _| {
+    six_in_turns(&track, "csv", |side, number| {
         let ns = if side == "old" { "0.75" } else { "0.875" };
-        format!("benchmark,contender,wall_ns\nround,a,{ns}\nsame,a,2.5\n")
+        format!("benchmark,contender,wall_ns\nround,a,{ns}\nsame,a,2.5\nother,a,{ns}{number}\n")
     });
     let done = compared(&track, "csv", &["--json"]);
     let rows = done.json();
