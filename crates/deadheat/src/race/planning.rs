@@ -161,7 +161,9 @@ pub(super) fn plan_for_costs(plan: &mut Plan, costs_ns: &[Option<f64>]) -> Resul
             let level = &mut plan.benchmarks[index].overrides.level;
             *level = Some(LevelOverride { alpha, looks });
         }
-        if limits[1..].iter().all(Option::is_none) {
+        // All parts of a race have one plan, and each has a pilot of its own.
+        let may_be_limited = plan.design.shard.is_none();
+        if may_be_limited && limits[1..].iter().all(Option::is_none) {
             let most_ns = cost_ns * f64::from(plan.looks(index).max_replicates());
             let limit = Duration::from_nanos((OVERDUE * most_ns) as u64).max(LEAST_LIMIT);
             plan.benchmarks[index].overrides.budget = Some(limit);
