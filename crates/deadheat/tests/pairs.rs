@@ -681,10 +681,7 @@ fn files_that_cannot_be_started_are_told_with_advice() {
         "Permission denied (os error 13); make it executable: chmod +x",
     );
     write("#!/no/such/interpreter\n", 0o755);
-    told(
-        "./new",
-        "that its first line names is not there",
-    );
+    told("./new", "that its first line names is not there");
     write("\u{7f}ELF?", 0o755);
     told("./new", "it is no executable of this system");
     write("", 0o755);
