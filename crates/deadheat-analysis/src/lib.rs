@@ -84,7 +84,7 @@ pub use looks::{
     planned_repetitions,
 };
 #[cfg(feature = "recordings")]
-pub use outlying::{OutlyingFile, outlying_file};
+pub use outlying::{OutlyingFile, outlying_file, verdicts_of_intervals};
 pub use raced::{Options, Part, RerunSamples};
 pub use stopping::{AnytimeRule, PlannedRule, UntilRule};
 pub use suite::{detectable_together, hold_together};

@@ -1,10 +1,13 @@
-//! The file of saved results that stands apart from the other files of its side.
+//! Outlying files: one file of saved results whose values lie far from those of the other files of its
+//! side, in nearly every benchmark.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
-use deadheat_model::{ContenderId, LogRatio, Metric, Run, Samples};
+use deadheat_model::{Comparison, ContenderId, Interval, LogRatio, Metric, Run, Samples, Verdict};
 use deadheat_stats::summary::{mean, median, scaled_mad};
+
+use crate::effects::verdict_of;
 
 /// A side of fewer files does not show which of them is the odd one.
 const FEWEST_FILES: usize = 5;
@@ -78,6 +81,29 @@ pub fn outlying_file<'s>(
         of: rows[&side],
         distance: LogRatio(median(&distances)?),
     })
+}
+
+/// Rows that are faster, slower, a dead heat and open, by their verdicts or, where there are too few
+/// files for one, by their intervals. For a note, which decides nothing.
+pub fn verdicts_of_intervals(comparisons: &[Comparison]) -> [usize; 4] {
+    let verdict = |one: &Comparison| {
+        let interval = || one.estimate.as_ref()?.interval;
+        let of_interval = |found: Interval| {
+            let ends = (found.low.0, found.high.0);
+            verdict_of(one.metric.better(), ends, one.margin)
+        };
+        one.verdict.or_else(|| interval().map(of_interval))
+    };
+    let mut counts = [0; 4];
+    for one in comparisons {
+        counts[match verdict(one) {
+            Some(Verdict::Faster) => 0,
+            Some(Verdict::Slower) => 1,
+            Some(Verdict::Equivalent) => 2,
+            Some(Verdict::Inconclusive) | None => 3,
+        }] += 1;
+    }
+    counts
 }
 
 /// The mean logarithm of each file of a contender, with the number of the file.

@@ -102,9 +102,9 @@ fn listed<'s>(names: impl Iterator<Item = &'s String>) -> Vec<String> {
     names.filter(|name| seen.insert(*name)).cloned().collect()
 }
 
-/// That all files of one side are older than those of the other, as far as all of them tell. Of two
-/// that were recorded in one moment nobody knows which came first. Single files cannot help it, and
-/// get no verdict.
+/// Warns if all files of one side are older than those of the other, if all of them have a date. The
+/// order of two files with the same date is not known. Of sides with one file each, one is always older,
+/// and they get no verdict anyway.
 fn in_order(baseline: &ResultSide, candidate: &ResultSide) -> Option<Warning> {
     let span = |side: &ResultSide| {
         let moments = side.files.iter().map(|file| file.facts.moment);

@@ -23,7 +23,7 @@ use deadheat_stats::dist::{t_critical, t_two_sided_p};
 use deadheat_stats::summary::{mean, std_dev};
 use deadheat_stats::{
     Clusters, Floor, Formula, LAYOUT_ALLOWANCE, MIN_REPLICATES_FOR_VERDICT, agreement_p,
-    hodges_lehmann, pooled_huber,
+    hodges_lehmann, pooled_huber, separation_p,
 };
 
 use crate::all_zero;
@@ -413,7 +413,7 @@ fn welch_estimate(
     let counts = (first.count, second.count);
     // Of samples of one process nobody knows how they depend on each other.
     let splits = (timer_limited && each != Observation::Sample)
-        .then(|| split_p(counts.0, counts.1))
+        .then(|| separation_p(counts.0, counts.1))
         .filter(|_| relative_tick.is_none());
     let half = match tested {
         Some((se, df)) => Some(t_critical(level, df) * se),
@@ -431,14 +431,6 @@ fn welch_estimate(
         None => splits.map(|p| if shift == 0.0 { 1.0 } else { p }),
     };
     Judged::new(shift, interval, p_value, counts, (terms, better)).limited(timer_limited)
-}
-
-/// The two-sided p-value of so many observations of either side that all agree within their side and
-/// differ between the sides: 2 of all ways to deal them out to the sides look like that.
-fn split_p(first: usize, second: usize) -> f64 {
-    let (few, many) = (first.min(second), first.max(second));
-    let ways = (1..=few).fold(1.0, |ways: f64, k| ways * (many + k) as f64 / k as f64);
-    (2.0 / ways).min(1.0)
 }
 
 /// The judgement on differences of neighbours, as single blocks of a race: there are as few of
@@ -516,7 +508,7 @@ impl Unpaired {
         let least = counts[0].min(counts[1]);
         let agreement = match &terms.turns {
             Some(turns) => (turns.len(), agreement_p(turns.len())),
-            None => (least, split_p(counts[0], counts[1])),
+            None => (least, separation_p(counts[0], counts[1])),
         };
         Self {
             agreement,

@@ -8,8 +8,8 @@ use deadheat_model::{
 };
 use deadheat_stats::summary::mean;
 use deadheat_stats::{
-    Formula, KeepReason, MIN_BLOCKS, MIN_REPLICATES_FOR_VERDICT, is_bimodal,
-    mean_of_replicate_locations, replicates_that_agree, tail_rate,
+    DEFAULT_G, Formula, KeepReason, Level, MIN_BLOCKS, MIN_REPLICATES_FOR_VERDICT,
+    fewest_at_any_time, is_bimodal, mean_of_replicate_locations, replicates_that_agree, tail_rate,
 };
 
 use crate::effects::{EffectEstimate, Effects, WithDropped};
@@ -34,6 +34,17 @@ const SHORT_COMMAND_NS: f64 = 5e6;
 /// 0.2 to 0.5 ns; a loop that only counts takes a cycle a round, and a call that does anything
 /// takes several.
 const BELOW_A_CYCLE_NS: f64 = 0.3;
+
+/// The number of replicates of which a verdict may be given at this level. `do_agree` says that all of
+/// them show the same effect, in steps that are not known.
+fn replicates_needed(level: Level, do_agree: bool) -> usize {
+    let by_level = match level {
+        _ if do_agree => replicates_that_agree(level.stated()),
+        Level::Anytime(alpha) => fewest_at_any_time(alpha, DEFAULT_G),
+        Level::Nominal(_) => 0,
+    };
+    by_level.max(MIN_REPLICATES_FOR_VERDICT)
+}
 
 /// Doubts about how the effect was come by.
 pub(crate) fn about_the_estimate(
@@ -82,10 +93,9 @@ pub(crate) fn about_the_estimate(
     if pooled.replicates == 1 && pooled.blocks >= MIN_BLOCKS {
         warnings.push(Warning::Provisional);
     } else if effect_estimate.verdict.is_none() {
-        let agreeing = agreement.map(|_| replicates_that_agree(effect_estimate.asked.stated()));
         warnings.push(Warning::FewReplicates {
             have: pooled.replicates,
-            need: agreeing.unwrap_or(0).max(MIN_REPLICATES_FOR_VERDICT),
+            need: replicates_needed(effect_estimate.asked, agreement.is_some()),
         });
     }
     let single = pooled.replicates == pooled.blocks && pooled.replicates > 1;

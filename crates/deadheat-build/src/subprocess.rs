@@ -174,7 +174,7 @@ fn stopped_by(child: &Child) -> Option<Signal> {
 fn end(child: &mut Child) -> io::Result<()> {
     let group = Pid::from_raw(child.id().cast_signed());
     let _ = killpg(group, Signal::SIGTERM);
-    // One that is stopped obeys once it goes on.
+    // A stopped process receives SIGTERM only when it continues.
     let _ = killpg(group, Signal::SIGCONT);
     let begin = Instant::now();
     while child.try_wait()?.is_none() && begin.elapsed() < PATIENCE {

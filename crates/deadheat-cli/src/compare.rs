@@ -9,13 +9,11 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use deadheat::parts::analysis::{OutlyingFile, analyse, outlying_file};
+use deadheat::parts::analysis::{OutlyingFile, analyse, outlying_file, verdicts_of_intervals};
 use deadheat::parts::answer::{Format, to_stdout};
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::{ensure_writable, is_same_file, write_text};
-use deadheat::parts::model::{
-    Analysis, Better, Comparison, LeftOut, LeftOutReason, Run, Verdict, Warning,
-};
+use deadheat::parts::model::{Analysis, LeftOut, LeftOutReason, Run, Warning};
 use deadheat::parts::pairing::{Target, family, side_names};
 use deadheat::parts::report::{
     ComparisonOptions, Glyphs, Sort, to_comparison, to_comparison_csv, to_comparison_markdown,
@@ -327,34 +325,13 @@ fn stands_apart(
         ..Default::default()
     };
     let rest = analyse(&rest, options).comparisons;
-    let count = |verdict| rest.iter().filter(|one| leaning(one) == verdict).count();
-    let called = [Verdict::Faster, Verdict::Slower, Verdict::Equivalent];
-    let [faster, slower, even] = called.map(|verdict| count(Some(verdict)));
-    let open = rest.len() - faster - slower - even;
     Ok(Warning::StandsApart {
         file: file.source,
         rows: found.rows,
         of: found.of,
         distance: found.distance,
-        without: [faster, slower, even, open],
+        without: verdicts_of_intervals(&rest),
     })
-}
-
-/// The verdict, or that of an interval of too few files for one: for a note, which decides nothing.
-fn leaning(comparison: &Comparison) -> Option<Verdict> {
-    let interval = comparison.estimate.as_ref()?.interval?;
-    let (low, high) = match comparison.metric.better() {
-        Better::More => (-interval.high.0, -interval.low.0),
-        Better::Less | Better::Unknown => (interval.low.0, interval.high.0),
-    };
-    let margin = comparison.margin.ln_1p();
-    match () {
-        () if comparison.verdict.is_some() => comparison.verdict,
-        () if low > -margin && high < margin => Some(Verdict::Equivalent),
-        () if high < 0.0 => Some(Verdict::Faster),
-        () if low > 0.0 => Some(Verdict::Slower),
-        () => None,
-    }
 }
 
 /// Analyses the sides, writes what was asked for, and answers.

@@ -76,7 +76,7 @@ impl ContenderFailure {
     }
 }
 
-/// A text of any length, cut to what a message may quote: its beginning and its end.
+/// Shortens a long text to its beginning and its end, for a message.
 pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
     const LONGEST: usize = 400;
     const END: usize = 100;

@@ -1,9 +1,9 @@
 //! A stack that is large enough, whatever the limit of the process (`ulimit -s`).
-#![allow(unsafe_code)]
 
 use std::panic::resume_unwind;
 use std::thread;
 
+use nix::sys::resource::{Resource, getrlimit};
 use nix::sys::signal::{SigSet, SigmaskHow};
 
 /// Bytes of stack that suffice for the program.
@@ -39,11 +39,5 @@ pub fn with_enough_stack<T: Send>(program: impl FnOnce() -> T + Send) -> std::io
 
 /// The bytes that the stack of the main thread may grow to.
 fn limit() -> u64 {
-    let mut limit = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
-    // SAFETY: the call writes one `rlimit`, and `limit` is one that lives through it.
-    let read = unsafe { libc::getrlimit(libc::RLIMIT_STACK, &mut limit) };
-    if read == 0 { limit.rlim_cur } else { u64::MAX }
+    getrlimit(Resource::RLIMIT_STACK).map_or(u64::MAX, |(soft, _)| soft)
 }

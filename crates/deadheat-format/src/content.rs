@@ -194,8 +194,8 @@ fn packed_otherwise(bytes: &[u8]) -> Option<String> {
     ))
 }
 
-/// A text in UTF-16 or UTF-32, as shells of Windows write it, in UTF-8; any other as it is. Without a
-/// mark it is known by the zeros around its first characters.
+/// A text in UTF-16 or UTF-32, as shells of Windows write it, in UTF-8; any other as it is. A text
+/// without a byte order mark is recognised by the zeros next to its first characters.
 #[cfg(feature = "saved")]
 fn to_utf8(text: Vec<u8>) -> Vec<u8> {
     let wide = match text[..] {

@@ -88,7 +88,7 @@ impl Identity {
         self.base.is_empty() && self.qualifiers.is_empty()
     }
 
-    /// The qualifier with the key and the place of this one.
+    /// Returns this identity's qualifier that has the same key and place as `other`.
     pub(crate) fn alike(&self, other: &Qualifier) -> Option<&Qualifier> {
         self.qualifiers.iter().find(|own| own.is_of_kind(other))
     }

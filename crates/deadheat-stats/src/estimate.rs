@@ -464,6 +464,14 @@ pub fn agreement_p(replicates: usize) -> f64 {
     (1.0 - replicates as f64).exp2().min(1.0)
 }
 
+/// The two-sided p-value of observations that are all equal within either side and differ between the
+/// sides: of all ways to assign them to sides of these sizes, 2 separate the values.
+pub fn separation_p(first: usize, second: usize) -> f64 {
+    let (few, many) = (first.min(second), first.max(second));
+    let ways = (1..=few).fold(1.0, |ways: f64, k| ways * (many + k) as f64 / k as f64);
+    (2.0 / ways).min(1.0)
+}
+
 /// The number of replicates whose agreement holds at a two-sided level: those of which
 /// [`agreement_p`] is at most the level.
 pub fn replicates_that_agree(level: f64) -> usize {
@@ -664,6 +672,9 @@ mod tests {
         assert_eq!(found(0.0, 6).p_value(), Some(1.0));
         assert_eq!(found(0.0, 6).interval(0.05), Some((0.0, 0.0)));
         assert_eq!(found(0.25, 5).interval(0.05), None);
+        assert!((separation_p(6, 6) - 2.0 / 924.0).abs() < 1e-15);
+        assert!((separation_p(3, 2) - 0.2).abs() < 1e-15);
+        assert_eq!([separation_p(1, 1), separation_p(0, 5)], [1.0, 1.0]);
         for level in [0.05, 0.0029, 0.001, 1.0 / 32.0] {
             let enough = replicates_that_agree(level);
             assert!(agreement_p(enough) <= level && agreement_p(enough - 1) > level);

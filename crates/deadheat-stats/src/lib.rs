@@ -82,7 +82,7 @@ pub use drawing::{Tukey, bandwidth, density, running_median, tukey};
 pub use estimate::{
     Call, Diagnostics, EstimateError, Floor, LAYOUT_ALLOWANCE, MIN_BLOCKS,
     MIN_REPLICATES_FOR_VERDICT, Order, PooledEstimate, agreement_p, block_effect, call,
-    diagnostics, pooled_huber, replicates_that_agree,
+    diagnostics, pooled_huber, replicates_that_agree, separation_p,
 };
 #[cfg(feature = "secondary")]
 pub use fit::{Family, Fit, best_fits, best_fits_of, fit};
@@ -90,7 +90,9 @@ pub use formula::{Formula, Level, guard_interval, guard_p};
 #[cfg(feature = "secondary")]
 pub use hdr::{DigitsError, Histogram};
 pub use hosts::{Heterogeneity, HostEffect, MeanOfHosts, heterogeneity};
-pub use looks::{DEFAULT_G, Spending, SpendingError, adjusted_p, critical_t, e_value};
+pub use looks::{
+    DEFAULT_G, Spending, SpendingError, adjusted_p, critical_t, e_value, fewest_at_any_time,
+};
 pub use multiple_comparisons::{benjamini_hochberg, holm};
 pub use power::{
     Components, clamped_components, clamped_variance, is_bimodal, mean_of_replicate_locations,

@@ -331,6 +331,18 @@ pub fn critical_t(n: usize, alpha: f64, g: f64) -> Option<f64> {
     finite((nu * -log_q.exp_m1() / room).sqrt())
 }
 
+/// The fewest replicates for which [`critical_t`] is finite: with fewer, no t-statistic however large is
+/// as rare as `alpha`. For a small `alpha` these are many: 6 for .05, about 80 for 1e-60.
+pub fn fewest_at_any_time(alpha: f64, g: f64) -> usize {
+    let is_finite = |n: &usize| critical_t(*n, alpha, g).is_some();
+    (2..MOST_TO_ANY_TIME)
+        .find(is_finite)
+        .unwrap_or(MOST_TO_ANY_TIME)
+}
+
+/// No accepted error needs more replicates than this, down to the smallest number above zero.
+const MOST_TO_ANY_TIME: usize = 1_000;
+
 fn prior_share(n: usize, g: f64) -> f64 {
     g / (g + n as f64)
 }
@@ -353,6 +365,17 @@ mod tests {
             Spending::plan(88, 0.01).unwrap().looks,
             [6, 8, 11, 16, 22, 31, 44, 62, 88]
         );
+    }
+
+    #[test]
+    fn a_smaller_error_takes_more_replicates_before_any_t_is_rare_enough() {
+        assert_eq!(fewest_at_any_time(0.05, DEFAULT_G), 6);
+        let many = fewest_at_any_time(1e-60, DEFAULT_G);
+        assert!(critical_t(many, 1e-60, DEFAULT_G).is_some());
+        assert!(critical_t(many - 1, 1e-60, DEFAULT_G).is_none());
+        assert!((60..100).contains(&many), "{many}");
+        let least = fewest_at_any_time(f64::MIN_POSITIVE, DEFAULT_G);
+        assert!(least < MOST_TO_ANY_TIME, "{least}");
     }
 
     #[test]

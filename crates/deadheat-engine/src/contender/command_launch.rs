@@ -221,7 +221,7 @@ fn not_started(errno: i32, words: &[String], command: &CommandLine) -> io::Error
 fn missing_program(program: &str) -> String {
     let name = shortened(program);
     let advice = match program.split_once('=') {
-        Some((variable, _)) if is_variable(variable) => {
+        Some((variable, _)) if is_variable_name(variable) => {
             ": only a shell sets a variable in front of a command; -S runs commands in one, and env \
              NAME=VALUE COMMAND needs none"
         }
@@ -231,7 +231,8 @@ fn missing_program(program: &str) -> String {
     format!("there is no program '{name}'{advice}")
 }
 
-fn is_variable(name: &str) -> bool {
+/// Returns true for a name that a variable of a shell may have.
+pub fn is_variable_name(name: &str) -> bool {
     let mut letters = name.chars();
     letters
         .next()

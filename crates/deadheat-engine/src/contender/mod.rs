@@ -28,6 +28,8 @@ mod workers;
 
 #[cfg(feature = "commands")]
 pub use command::{CommandContenders, CommandOptions};
+#[cfg(feature = "commands")]
+pub use command_launch::is_variable_name;
 pub use function::FunctionContenders;
 pub use function_pilot::Piloted;
 #[cfg(feature = "commands")]

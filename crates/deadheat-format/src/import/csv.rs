@@ -234,7 +234,8 @@ fn explain(file: &Path, error: csv::Error) -> FormatError {
     FormatError::at(file, line, problem)
 }
 
-/// Refuses a table as programs write it where the comma belongs to numbers.
+/// Refuses a table whose columns are separated by semicolons, tabs or bars. Programs write semicolons
+/// in countries with a decimal comma.
 fn refuse_other_separators(file: &Path, header: &[&str]) -> Result<(), FormatError> {
     let [only] = header else { return Ok(()) };
     let Some((at, separator)) = only

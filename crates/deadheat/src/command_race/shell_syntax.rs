@@ -3,6 +3,8 @@
 use std::iter::Peekable;
 use std::str::CharIndices;
 
+use deadheat_engine::is_variable_name;
+
 /// A piece of a text that a shell would act upon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ShellSyntax<'a> {
@@ -88,7 +90,7 @@ impl<'a> Scan<'a> {
                 '*' | '?' => Some(word(&self.text[word_at..])).filter(|word| is_of_files(word)),
                 '=' if self.is_first_word && !self.has_quotes => {
                     let name = &self.text[word_at..at];
-                    if is_variable(name) {
+                    if is_variable_name(name) {
                         return Some(ShellSyntax::Assignment(word(&self.text[word_at..])));
                     }
                     None
@@ -130,8 +132,8 @@ fn word(text: &str) -> &str {
     &text[..text.find(ends).unwrap_or(text.len())]
 }
 
-/// The expansion that a text begins with, from its dollar sign on; a dollar sign before anything else
-/// stands for itself.
+/// Returns the expansion that a text begins with, as `$HOME` or `$(date)`; `None` if the dollar sign at
+/// its beginning is plain text.
 fn expansion(text: &str) -> Option<&str> {
     let next = text[1..].chars().next()?;
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -186,14 +188,6 @@ fn is_home(word: &str) -> bool {
 fn is_of_files(word: &str) -> bool {
     let is_value = word.starts_with('-') && word.contains('=');
     !is_value && !word.contains("://")
-}
-
-fn is_variable(name: &str) -> bool {
-    let mut letters = name.chars();
-    letters
-        .next()
-        .is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
-        && letters.all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 #[cfg(test)]

@@ -114,7 +114,7 @@ pub fn race_commands(
     .begin(header, failures, options.save.as_deref(), &options.folder)
 }
 
-/// Pilots may take this fraction of the budget: one part of so many.
+/// All pilots together take at most the budget divided by this.
 const PILOT_PART: u32 = 4;
 
 /// Warms up the commands of every benchmark, chooses how they race, and raises the most replicates of

@@ -247,7 +247,7 @@ fn with_place(text: &[u8], error: &serde_json::Error) -> FileProblem {
     }
 }
 
-/// The problem of a text in another encoding: the place of the first byte that is not UTF-8.
+/// The error for a text that is not UTF-8. It names the first byte that is wrong.
 fn not_utf8(text: &[u8], at: usize) -> FileProblem {
     let before = &text[..at];
     let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
