@@ -39,6 +39,9 @@ class Benchmark:
         bytes: int | None = None,
         items: int | None = None,
         ignored: bool = False,
+        times_itself: bool = False,
+        inner_loops: int = 1,
+        loop_factory: Callable[[], Any] | None = None,
     ) -> None:
         self.name = name
         self.contenders = contenders
@@ -50,6 +53,11 @@ class Benchmark:
         self.gc = gc
         self.throughput = {"bytes": bytes} if bytes else {"items": items} if items else None
         self.ignored = ignored
+        # A function that times itself takes a number of calls and returns seconds.
+        self.times_itself = times_itself
+        # How many iterations of the work one call makes.
+        self.inner_loops = inner_loops
+        self._loop_factory = loop_factory
         kinds = {is_coroutine_function(function) for function in contenders.values()}
         if len(kinds) > 1:
             raise UsageError(f"benchmark {name!r}: async functions race only against async ones")
@@ -65,7 +73,8 @@ class Benchmark:
         if self._run is None:
             import asyncio
 
-            self._run = asyncio.new_event_loop().run_until_complete
+            make = self._loop_factory or asyncio.new_event_loop
+            self._run = make().run_until_complete
         return self._run(sampled)
 
     def listed(self) -> dict[str, Any]:

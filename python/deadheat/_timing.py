@@ -35,6 +35,8 @@ WEXITED_NOHANG_NOWAIT = 0x1000005
 if IS_PYPY and sys.platform == "linux":
     PYPY_WAITID = c_function("waitid", "int", "unsigned int", "unsigned long", "int")
 
+IS_TIME = [metric.endswith("_ns") for metric in METRICS]
+
 # Calls in a row between two steps of the loop.
 UNROLLED = 16
 
@@ -171,6 +173,8 @@ class Contender:
         self._loop = loop_for(benchmark)
         self._per_call = benchmark.input_per_call
         self._run = benchmark.run
+        self._times_itself = benchmark.times_itself
+        self._inner_loops = benchmark.inner_loops
         self._tools = tools
         self._cpu_overhead = cpu_overhead
 
@@ -190,13 +194,24 @@ class Contender:
         self.kept = None
         before = self._tools.around()
         cpu = thread_time_ns()
-        wall, self.kept = self._run(
-            self._loop(self._function, given, last, steps, each, perf_counter_ns, *self._arguments)
-        )
+        if self._times_itself:
+            wall = round(1e9 * self._function(iterations))
+        else:
+            wall, self.kept = self._run(
+                self._loop(
+                    self._function, given, last, steps, each, perf_counter_ns, *self._arguments
+                )
+            )
         cpu = thread_time_ns() - cpu
         after = self._tools.around()
         counts = [now - then for then, now in zip(before, after)]
-        return [wall, max(0, cpu - self._cpu_overhead), *counts]
+        values = [wall, max(0, cpu - self._cpu_overhead), *counts]
+        if self._inner_loops == 1:
+            return values
+        return [
+            value // self._inner_loops if is_time else value
+            for value, is_time in zip(values, IS_TIME)
+        ]
 
 
 def cpu_overhead(benchmark: Benchmark, tools: Instruments) -> int:
@@ -206,6 +221,11 @@ def cpu_overhead(benchmark: Benchmark, tools: Instruments) -> int:
 
     async def nothing_async(*_: Any, **__: Any) -> None: ...
 
-    function = nothing_async if benchmark.is_async else nothing
+    def no_time(_: int) -> float:
+        return 0.0
+
+    function: Callable[..., Any] = nothing_async if benchmark.is_async else nothing
+    if benchmark.times_itself:
+        function = no_time
     empty = Contender(0, function, benchmark, tools)
     return sorted(empty.sample(nothing, 1)[1] for _ in range(21))[10]

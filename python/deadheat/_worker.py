@@ -50,8 +50,8 @@ def serve(channel: Channel, benchmarks: Mapping[str, Benchmark]) -> NoReturn:
     channel.end()
 
 
-def greet(channel: Channel) -> None:
-    channel.reply("hello", {"protocol": 2, "worker": worker_name(), "metrics": METRICS})
+def greet(channel: Channel, metrics: Sequence[str] = METRICS) -> None:
+    channel.reply("hello", {"protocol": 2, "worker": worker_name(), "metrics": metrics})
 
 
 def answer_all(channel: Channel, session: Session, request: tuple[str, dict[str, Any]]) -> None:
@@ -332,7 +332,11 @@ class Session:
                 values += self.sample(turn, asked["iterations"])
             if channel.takes_turns and not (place + 1 < len(own) and own[place + 1]):
                 channel.pass_baton()
-        return "block", {"values": values, "keep_waiting": self._tools.keep_waiting()}
+        keep_waiting = self._tools.keep_waiting()
+        if self._benchmark is not None and self._benchmark.times_itself:
+            # The thread may have waited outside of the time that the function took.
+            keep_waiting = "unread"
+        return "block", {"values": values, "keep_waiting": keep_waiting}
 
     def smoke(self, asked: dict[str, Any]) -> Reply:
         self.make_input(asked["seed"])

@@ -48,7 +48,9 @@ def descendants(marker: str) -> list[int]:
 class Worker:
     """A worker process: the test is its coordinator, and holds the other ends of the baton."""
 
-    def __init__(self, file: Path, *, in_turns: bool = False, **variables: str) -> None:
+    def __init__(
+        self, file: Path, *words: str, module: str = "", in_turns: bool = False, **variables: str
+    ) -> None:
         requests, self._ask = os.pipe()
         replies, theirs = os.pipe()
         self.notes, notes = os.pipe()
@@ -58,8 +60,9 @@ class Worker:
         variables["DEADHEAT_WORKER"] = f"{requests},{theirs},{notes}"
         if in_turns:
             variables["DEADHEAT_BATON"] = f"{baton_in},{baton_out}"
+        through = ["-m", module] if module else []
         self.process = subprocess.Popen(
-            [sys.executable, str(file)],
+            [sys.executable, *through, str(file), *words],
             pass_fds=inherited,
             env=environment(**variables),
             cwd=file.parent,
@@ -98,6 +101,12 @@ class Worker:
     def end(self) -> int:
         return self.process.wait(timeout=20)
 
+    def remove(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        self.process.stderr.close()
+        self.replies.close()
+
 
 @pytest.fixture
 def worker(tmp_path):
@@ -113,10 +122,7 @@ def worker(tmp_path):
 
     yield start
     for each in started:
-        each.process.kill()
-        each.process.wait()
-        each.process.stderr.close()
-        each.replies.close()
+        each.remove()
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 //! `deadheat bench`: race two builds. Here is its command line: which words are programs.
 
 mod options;
+mod pyperf;
 mod race;
 
 use std::ffi::OsString;

@@ -111,6 +111,76 @@ fn a_script_of_pyperf_races_as_it_is() {
     }
 }
 
+/// Where the Python package lies.
+const PACKAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../python");
+
+#[test]
+fn functions_are_called_in_workers_where_the_package_is_installed() {
+    let python = python!();
+    let track = track();
+    let [old, new] = ["", " --steps 300"].map(|more| format!("{python} sums.py{more}"));
+    let bench = |words: &[&str]| {
+        let mut command = track.command();
+        command.args(["bench", &old, &new, "--json"]).args(words);
+        track.leaves_nothing(command.env("PYTHONPATH", PACKAGE))
+    };
+    let save = track.path("run.jsonl");
+    let words = ["--max-replicates", "6", "--save", text(&save)];
+    let done = bench(&words);
+    assert_eq!(done.code, Some(3), "{done:?}");
+    assert!(!done.stderr.contains("hint"), "{}", done.stderr);
+    let answer = done.json();
+    let expected = [
+        "plain",
+        ODD,
+        "sized/100",
+        "sized/1000",
+        "ten at once",
+        "async",
+        "timeit",
+    ];
+    assert_eq!(names(&answer)[..7], expected, "{answer}");
+    let failed = answer["failures"][0]["message"].as_str().unwrap();
+    assert!(failed.contains("ValueError: out of luck"), "{failed}");
+    let run = fs::read_to_string(&save).unwrap();
+    let header: Value = serde_json::from_str(run.lines().next().unwrap()).unwrap();
+    let contenders = &header["plan"]["benchmarks"][0]["contenders"];
+    assert!(contenders[0]["worker"].is_object(), "{contenders}");
+
+    // What only pyperf heeds takes its launches, and so does its harness by name.
+    for words in [
+        &["--harness", "pyperf", "plain"][..],
+        &["plain", "--", "-n", "2"],
+    ] {
+        let save = track.path("launches.jsonl");
+        let more = ["--max-replicates", "1", "--save", text(&save)];
+        assert_eq!(bench(&[&more, words].concat()).code, Some(0));
+        let run = fs::read_to_string(&save).unwrap();
+        assert!(
+            run.lines().next().unwrap().contains("\"pyperf\":{"),
+            "{run}"
+        );
+        fs::remove_file(save).unwrap();
+    }
+}
+
+#[test]
+fn a_missing_package_is_named_with_what_it_would_bring() {
+    let python = python!();
+    let track = script("import pyperf\npyperf.Runner().bench_func('sum', sum, range(9))\n");
+    let side = format!("{python} bench.py");
+    let done = track.run(&["bench", &side, &side, "--list"]);
+    let hint = &[
+        "hint: with the package deadheat in the environment of",
+        "seconds a row",
+    ];
+    for words in hint {
+        assert!(done.stderr.contains(words), "{}", done.stderr);
+    }
+    let quiet = track.run(&["bench", &side, &side, "--list", "-q"]);
+    assert!(!quiet.stderr.contains("hint"), "{}", quiet.stderr);
+}
+
 #[test]
 fn loops_are_found_once_and_are_the_same_on_both_sides() {
     let python = python!();

@@ -20,6 +20,7 @@ use deadheat::parts::{
 };
 
 use super::options::BenchOptions;
+use super::pyperf::by_function;
 use crate::history_index::keep_in_history;
 use crate::plan::tell_of_plan;
 use crate::races::{race_and_tell, tell_of_one};
@@ -195,7 +196,7 @@ fn no_name_fits<'a>(names: impl Iterator<Item = &'a str>, left_out: &'a [LeftOut
 pub fn race(entrants: &BuildPrograms, options: &BenchOptions) -> Result<Status, Failure> {
     options.exports.check(None)?;
     let sides = &entrants.names;
-    let field = inspect(&entrants.targets, options)?;
+    let field = by_function(inspect(&entrants.targets, options)?, options)?;
     if matches!(field, Field::Harness(_)) {
         refuse_sample_time(options)?;
     }
@@ -208,7 +209,7 @@ pub fn race_silently(
     entrants: &BuildPrograms,
     options: &BenchOptions,
 ) -> Result<RaceOutcome, Failure> {
-    let field = inspect(&entrants.targets, options)?;
+    let field = by_function(inspect(&entrants.targets, options)?, options)?;
     if matches!(field, Field::Harness(_)) {
         refuse_sample_time(options)?;
     }

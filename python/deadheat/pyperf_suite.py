@@ -1,0 +1,211 @@
+"""A pyperf script as a worker: `python -m deadheat.pyperf_suite bench.py [arguments]`.
+
+The script runs as it is. Its `pyperf.Runner` is replaced by one that measures nothing itself: the
+functions that the script hands to it are listed, and the one that deadheat asks for is called in
+this process, block by block. Options that only pyperf itself heeds, such as `--values`, are
+refused; deadheat then starts the workers of pyperf instead.
+
+Started by hand, it hands itself to `deadheat bench`.
+"""
+
+from __future__ import annotations
+
+# First of all: it takes the pipes, before anything of the script runs.
+from deadheat._benchmarks import Benchmark, channel
+
+# isort: split
+import os
+import runpy
+import sys
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NoReturn
+
+from deadheat._channel import Channel
+from deadheat._timing import METRICS
+from deadheat._worker import Session, answer_all, described, greet
+
+try:
+    import pyperf
+except ImportError:
+    sys.exit(f"deadheat: there is no pyperf in {sys.prefix}: install it there")
+
+# Options of pyperf that change neither what is measured nor how.
+HARMLESS = {"verbose", "quiet", "inherit_environ", "copy_env", "metadata"}
+# CPU time is missing, as in pyperf: a function that times itself, or that starts a command, spends
+# CPU time elsewhere than within the time that it returns.
+CPU = METRICS.index("cpu_ns")
+
+
+class Over(BaseException):
+    """The end of a race: unwinds the script, so that what it has opened is closed.
+
+    No Exception, so that the script does not take it for one of its own.
+    """
+
+
+class OptionOfPyperf(Exception):
+    """An option that the worker would ignore."""
+
+
+class WallSession(Session):
+    """Leaves the CPU time out of every sample."""
+
+    def sample(self, number: int, iterations: int) -> list[int]:
+        values = super().sample(number, iterations)
+        del values[CPU]
+        return values
+
+
+class Script:
+    """The benchmarks of the script that runs, and the request that it runs for."""
+
+    def __init__(self, channel: Channel) -> None:
+        self.channel = channel
+        self.kind, self.asked = channel.request()
+        self.names: list[str] = []
+
+    def meet(self, benchmark: Benchmark, unit: str) -> None:
+        """Notes a benchmark of the script; races it if it is the one that deadheat asks for."""
+        if benchmark.name in self.names:
+            raise ValueError(f"there are two benchmarks named {benchmark.name!r}")
+        self.names.append(benchmark.name)
+        if self.kind != "prepare" or self.asked["benchmark"] != benchmark.name:
+            return
+        request, self.kind = (self.kind, self.asked), "bye"
+        if unit != "second":
+            problem = f"its values are no times, their unit is '{unit}'"
+            self.fail({"skipped": problem})
+        else:
+            session = WallSession(self.channel, {benchmark.name: benchmark})
+            answer_all(self.channel, session, request)
+        raise Over
+
+    def fail(self, problem: dict[str, Any]) -> None:
+        self.channel.reply("failed", {"contender": None, "problem": problem})
+
+    def run(self, path: str, words: list[str]) -> None:
+        """Runs the script to its end; a script that ends by `sys.exit(0)` has ended, too."""
+        sys.argv = [path, *words]
+        sys.path[0] = os.path.dirname(os.path.abspath(path))
+        try:
+            runpy.run_path(path, run_name="__main__")
+        except SystemExit as end:
+            if end.code not in (None, 0):
+                raise
+
+
+running: Script
+
+
+class Runner(pyperf.Runner):  # type: ignore[misc]
+    """Stands in for `pyperf.Runner`."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._own_options = list(self.argparser._actions)
+
+    def bench_func(self, name: str, func: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+        self._meet_function(name, func, args, **kwargs)
+
+    def bench_async_func(
+        self, name: str, func: Callable[..., Any], *args: Any, **kwargs: Any
+    ) -> None:
+        loop_factory = kwargs.pop("loop_factory", None)
+        self._meet_function(name, func, args, loop_factory=loop_factory, **kwargs)
+
+    def _meet_function(
+        self,
+        name: str,
+        func: Callable[..., Any],
+        args: tuple[Any, ...],
+        inner_loops: int | None = None,
+        metadata: dict[str, Any] | None = None,
+        loop_factory: Callable[[], Any] | None = None,
+    ) -> None:
+        self._check_options()
+        called = partial(func, *args) if args else func
+        name = name.strip()
+        benchmark = Benchmark(
+            name, {name: called}, inner_loops=inner_loops or 1, loop_factory=loop_factory
+        )
+        running.meet(benchmark, (metadata or {}).get("unit", "second"))
+
+    def _main(self, task: Any) -> None:
+        """Where pyperf measures all others: functions that time themselves, and commands."""
+        self._check_options()
+        benchmark = Benchmark(
+            task.name,
+            {task.name: partial(task.task_func, task)},
+            inner_loops=task.inner_loops or 1,
+            times_itself=True,
+        )
+        running.meet(benchmark, task.metadata.get("unit", "second"))
+
+    def _check_options(self) -> None:
+        for option in self._own_options:
+            if option.dest not in HARMLESS and is_given(option.option_strings):
+                raise OptionOfPyperf(f"only pyperf itself heeds {option.option_strings[-1]}")
+
+
+def is_given(names: list[str]) -> bool:
+    """Returns whether an option stands on the command line: `--values=5`, `-n 5` or `-n5`."""
+    for word in sys.argv[1:]:
+        if word.partition("=")[0] in names:
+            return True
+        if not word.startswith("--") and any(word.startswith(n) for n in names if len(n) == 2):
+            return True
+    return False
+
+
+def serve_script(channel: Channel, path: str, words: list[str]) -> NoReturn:
+    """Races the functions of a script, as a worker."""
+    global running
+    # What the script prints is no answer.
+    os.dup2(2, 1)
+    greet(channel, [metric for metric in METRICS if metric != METRICS[CPU]])
+    running = Script(channel)
+    pyperf.Runner = Runner
+    problem: dict[str, Any] = {"unknown": {}}
+    try:
+        running.run(path, words)
+    except Over:
+        channel.end()
+    except BaseException as error:
+        if running.kind == "list":
+            if isinstance(error, OptionOfPyperf):
+                print(f"deadheat: pyperf: {error}", file=sys.stderr)
+                sys.exit(1)
+            raise
+        problem = {"panicked": described(error, None)}
+    if running.kind == "list":
+        channel.reply("listed", {"benchmarks": [{"name": name} for name in running.names]})
+    elif running.kind != "bye":
+        running.fail(problem)
+    channel.end()
+
+
+def main() -> int:
+    # deadheat asks a program that it does not know for a list of Google Benchmark.
+    words = [word for word in sys.argv[1:] if not word.startswith("--benchmark_")]
+    if "--" in words:
+        words.remove("--")  # Behind it stand arguments of the user's.
+    if not words:
+        print("deadheat: name a script: python -m deadheat.pyperf_suite bench.py", file=sys.stderr)
+        return 2
+    if channel is not None:
+        serve_script(channel, words[0], words[1:])
+    from deadheat._errors import ProgramNotFound
+    from deadheat._program import find_program, quoted
+
+    try:
+        program = find_program()
+    except ProgramNotFound as error:
+        print(f"deadheat: {error}", file=sys.stderr)
+        return 3
+    command = quoted([sys.executable, "-m", "deadheat.pyperf_suite", *words])
+    os.execv(program, [program, "bench", command])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
