@@ -1,5 +1,7 @@
 //! The cells of the table: a tool, a subject and a case, and how often each is observed.
 
+use crate::suites::SUITES;
+
 /// Rounds in which every tool gets its turn: those that are wanted less often sit out some of
 /// them, evenly.
 pub const ROUNDS: usize = 40;
@@ -56,6 +58,10 @@ pub enum Tool {
     Pyperf,
     /// `deadheat bench` with two Pythons.
     Bench,
+    /// `deadheat bench` of a suite.
+    Suite,
+    /// The same, where every row starts its own workers.
+    Starts,
     /// The cost of deadheat itself.
     Cost,
 }
@@ -98,6 +104,8 @@ impl Tool {
             Self::Timeit => "timeit",
             Self::Pyperf => "pyperf",
             Self::Bench => "deadheat bench",
+            Self::Suite => "deadheat suite",
+            Self::Starts => "deadheat starts",
             Self::Cost => "cost",
         }
     }
@@ -109,7 +117,7 @@ impl Tool {
             Self::Deadheat => [40, 20, 20],
             Self::PytestBenchmark | Self::Timeit => [3, 2, 4],
             Self::Pyperf => [1, 1, 1],
-            Self::Bench | Self::Cost => [0; 3],
+            Self::Bench | Self::Suite | Self::Starts | Self::Cost => [0; 3],
         }
     }
 }
@@ -159,6 +167,11 @@ impl Cell {
             put(Tool::Bench, library.name, Case::Same);
             put(Tool::Bench, library.name, Case::Versions);
         }
+        for suite in SUITES {
+            put(Tool::Suite, suite.name, Case::Same);
+            put(Tool::Starts, suite.name, Case::Same);
+        }
+        put(Tool::PytestBenchmark, SUITES[0].name, Case::Same);
         for cost in COSTS {
             put(Tool::Cost, cost, Case::Alone);
         }
@@ -172,6 +185,9 @@ impl Cell {
             (Tool::Bench, Case::Same) => 2,
             (Tool::Bench, _) => 1,
             (Tool::Cost, _) => 3,
+            (Tool::Suite, _) => 20,
+            (Tool::Starts, _) => 4,
+            (Tool::PytestBenchmark, _) if self.is_of_a_suite() => 4,
             // One for every hash seed.
             (_, Case::Alone) => 20,
             (_, Case::More) => more,
@@ -181,12 +197,18 @@ impl Cell {
         let tried = match self.tool {
             Tool::Deadheat | Tool::Cost => 1,
             Tool::Bench => usize::from(self.case == Case::Versions),
+            Tool::Suite | Tool::Starts => usize::from(self.subject == "cattrs"),
             Tool::PytestBenchmark | Tool::Timeit => {
                 usize::from(["loops", HASHED].contains(&self.subject))
             }
             Tool::Pyperf => usize::from(self.subject == "loops" && self.case == Case::More),
         };
         if quick { tried } else { full }
+    }
+
+    /// True if its subject is a suite.
+    pub fn is_of_a_suite(self) -> bool {
+        SUITES.iter().any(|suite| suite.name == self.subject)
     }
 
     /// The values of its rows.
@@ -210,7 +232,9 @@ mod tests {
 
     fn races(tool: Tool, case: Case, functions: bool) -> usize {
         let fits = |cell: &&Cell| {
-            (cell.tool, cell.case) == (tool, case) && (cell.subject != HASHED) == functions
+            (cell.tool, cell.case) == (tool, case)
+                && (cell.subject != HASHED) == functions
+                && !cell.is_of_a_suite()
         };
         let all = Cell::all();
         all.iter().filter(fits).map(|cell| cell.wanted(false)).sum()
@@ -239,6 +263,6 @@ mod tests {
             .collect();
         tools.sort();
         tools.dedup();
-        assert_eq!(tools.len(), 6);
+        assert_eq!(tools.len(), 8);
     }
 }

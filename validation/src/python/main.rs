@@ -16,6 +16,7 @@ mod cost;
 mod libraries;
 mod page;
 mod setting;
+mod suites;
 mod tools;
 
 use std::fs;
@@ -126,6 +127,8 @@ fn observed(cell: Cell, repeat: usize, setting: &Setting) -> Value {
     let start = Instant::now();
     let made = match (cell.tool, cell.case) {
         (Tool::Cost, _) => cost::measure(cell, setting),
+        (Tool::Suite | Tool::Starts, _) => suites::race(cell, setting),
+        (Tool::PytestBenchmark, _) if cell.is_of_a_suite() => suites::race(cell, setting),
         (Tool::Bench, _) => libraries::race(cell, setting),
         (_, Case::Alone) => tools::under_hash_seed(cell, repeat + 1, setting),
         _ => tools::race(cell, repeat, setting),

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::cell::{Case, FUNCTIONS, HASHED, Tool};
 use crate::tools::{THRESHOLD, truth};
-use crate::{cost, libraries};
+use crate::{cost, libraries, suites};
 
 /// The least share of races with 1 % more work that is to be called slower.
 const POWER: f64 = 0.95;
@@ -38,6 +38,7 @@ impl Page<'_> {
             self.functions(),
             self.hash_seed(),
             libraries::section(self.rows),
+            suites::section(self.rows),
             cost::section(self.rows),
         ];
         let mut texts = String::new();

@@ -10,6 +10,7 @@ use deadheat_validation::python::environment;
 use deadheat_validation::workshop::Workshop;
 
 use crate::cell::{Case, LIBRARIES, Library};
+use crate::suites::CATTRS;
 
 /// Packages by name, in the version that PyPI hands out.
 const PACKAGES: [&str; 5] = [
@@ -38,6 +39,9 @@ pub struct Setting {
     /// The modules with the functions, and the files of the tools.
     subjects: PathBuf,
     libraries: Vec<[PathBuf; 3]>,
+    /// Two environments with the same cattrs, and its unpacked source.
+    cattrs: [PathBuf; 2],
+    cattrs_source: PathBuf,
 }
 
 impl Setting {
@@ -64,6 +68,15 @@ impl Setting {
             })
         };
         let libraries = LIBRARIES.into_iter().map(versions).collect();
+        let cattrs = ["one", "other"].map(|side| {
+            let packages = ["pytest", "pytest-benchmark", "cloudpickle"].map(str::to_owned);
+            let cattrs = format!("cattrs=={CATTRS}");
+            made(
+                &format!("cattrs-{side}"),
+                &[&packages[..], &[cattrs]].concat(),
+            )
+        });
+        let cattrs_source = must(source_of_cattrs(&tools, &folder));
         let subjects = subjects(&workshop);
         Self {
             workshop,
@@ -71,7 +84,19 @@ impl Setting {
             tools,
             subjects,
             libraries,
+            cattrs,
+            cattrs_source,
         }
+    }
+
+    /// The Pythons of both environments with cattrs.
+    pub fn cattrs(&self) -> [&Path; 2] {
+        [&self.cattrs[0], &self.cattrs[1]]
+    }
+
+    /// The folder that holds the benchmarks of cattrs.
+    pub fn cattrs_source(&self) -> PathBuf {
+        self.cattrs_source.clone()
     }
 
     /// The Python that has the tools, about to run in a folder with the modules.
@@ -123,6 +148,32 @@ fn lend(python: &Path, workshop: &Workshop) -> Result<(), String> {
     let link = python.with_file_name("deadheat");
     let _ = fs::remove_file(&link);
     symlink(&workshop.deadheat, &link).map_err(|error| format!("{}: {error}", link.display()))
+}
+
+/// Fetches the source of cattrs, which has its benchmarks, and unpacks it.
+fn source_of_cattrs(python: &Path, folder: &Path) -> Result<PathBuf, String> {
+    let unpacked = folder.join(format!("cattrs-{CATTRS}"));
+    if !unpacked.join("bench").is_dir() {
+        let mut fetch = Command::new(python);
+        fetch.args(["-m", "pip", "download", "--quiet", "--no-deps"]);
+        fetch.args([
+            "--no-binary",
+            "cattrs",
+            &format!("cattrs=={CATTRS}"),
+            "--dest",
+        ]);
+        text_of(fetch.arg(folder), &[0])?;
+        let packed = folder.join(format!("cattrs-{CATTRS}.tar.gz"));
+        text_of(
+            Command::new("tar")
+                .arg("xzf")
+                .arg(packed)
+                .arg("-C")
+                .arg(folder),
+            &[0],
+        )?;
+    }
+    Ok(unpacked)
 }
 
 /// A folder with the functions as three modules, and the files that race them.

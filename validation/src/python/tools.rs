@@ -36,7 +36,9 @@ pub fn race(cell: Cell, repeat: usize, setting: &Setting) -> Result<Value, Strin
             by_threshold(times)
         }
         Tool::Pyperf => by_pyperf(cell, repeat, modules, setting)?,
-        Tool::Bench | Tool::Cost => unreachable!("{cell:?} races no functions"),
+        Tool::Bench | Tool::Suite | Tool::Starts | Tool::Cost => {
+            unreachable!("{cell:?} races no functions")
+        }
     };
     Ok(told.into_row())
 }
@@ -169,7 +171,9 @@ pub fn version(tool: Tool, setting: &Setting) -> String {
     match tool {
         Tool::PytestBenchmark | Tool::Pyperf => setting.version_of(tool.key()),
         Tool::Timeit => setting.python.clone(),
-        Tool::Deadheat | Tool::Bench | Tool::Cost => setting.workshop.version(),
+        Tool::Deadheat | Tool::Bench | Tool::Suite | Tool::Starts | Tool::Cost => {
+            setting.workshop.version()
+        }
     }
 }
 

@@ -1,0 +1,320 @@
+//! Suites as people have them, two environments beside each other: what a row costs, and whether a
+//! suite against itself is told apart.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use deadheat_validation::bars::{Bar, Section, fairly};
+use deadheat_validation::process::median;
+use deadheat_validation::programs::text;
+use deadheat_validation::told::Call;
+use serde_json::{Value, json};
+
+use crate::cell::{Case, Cell, Tool};
+use crate::setting::Setting;
+use crate::tools::THRESHOLD;
+
+/// A suite, and what it is promised to take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Suite {
+    pub name: &'static str,
+    /// Rows that can be raced.
+    pub rows: u32,
+    /// Seconds at most.
+    pub seconds: u32,
+    /// Words about it.
+    pub about: &'static str,
+}
+
+/// The release of cattrs that is raced against itself.
+pub const CATTRS: &str = "26.1.0";
+
+pub const SUITES: [Suite; 3] = [
+    Suite {
+        name: "cattrs",
+        rows: 8,
+        seconds: 40,
+        about: "the eight `unstructure` benchmarks of cattrs' own `bench/test_attrs_collections.py`",
+    },
+    Suite {
+        name: "odd",
+        rows: 12,
+        seconds: 90,
+        about: "`test_odd.py`: a suite of twelve tests, five of which cannot be raced",
+    },
+    Suite {
+        name: "script",
+        rows: 3,
+        seconds: 45,
+        about: "`pyperf_functions.py`: three functions of a pyperf script",
+    },
+];
+
+/// The switch that has every row start its workers.
+const WITHOUT_FORKS: (&str, &str) = ("DEADHEAT_FORKS", "0");
+
+/// The commands of both sides, the folder they run in and the filter of a suite.
+fn sides(suite: Suite, setting: &Setting) -> ([String; 2], PathBuf, Option<&'static str>) {
+    let python = setting.tools().display().to_string();
+    let pytest = |python: &Path, what: &str| {
+        format!(
+            "{} -m deadheat.pytest_suite -p no:cacheprovider {what}",
+            python.display()
+        )
+    };
+    let own = setting.source("");
+    match suite.name {
+        "cattrs" => {
+            let pythons = setting.cattrs();
+            let commands = pythons.map(|python| pytest(python, "bench/test_attrs_collections.py"));
+            (commands, setting.cattrs_source(), Some("test_unstructure"))
+        }
+        "odd" => {
+            let command = pytest(setting.tools(), "test_odd.py");
+            ([command.clone(), command], own, None)
+        }
+        _ => {
+            let command = format!("{python} pyperf_functions.py");
+            ([command.clone(), command], own, None)
+        }
+    }
+}
+
+/// Races a suite against itself, as a row of raw data.
+///
+/// # Errors
+///
+/// The words of a race that gives no answer.
+pub fn race(cell: Cell, setting: &Setting) -> Result<Value, String> {
+    let suite = SUITES.into_iter().find(|suite| suite.name == cell.subject);
+    let suite = suite.ok_or("no such suite")?;
+    if cell.tool == Tool::PytestBenchmark {
+        return by_pytest_benchmark(setting);
+    }
+    let ([old, new], folder, filter) = sides(suite, setting);
+    let mut command = Command::new(&setting.workshop.deadheat);
+    command.args(["bench", &old, &new]).args(filter);
+    command.args(["-q", "--json", "--save"]);
+    command.arg(setting.workshop.scratched("suite.jsonl"));
+    let _ = std::fs::remove_file(setting.workshop.scratched("suite.jsonl"));
+    if cell.tool == Tool::Starts {
+        command.env(WITHOUT_FORKS.0, WITHOUT_FORKS.1);
+    }
+    if setting.workshop.quick {
+        command.args(["--max-replicates", "6"]);
+    }
+    command.current_dir(folder).stdin(Stdio::null());
+    let output = command.output().map_err(|error| error.to_string())?;
+    let answer: Value = serde_json::from_slice(&output.stdout)
+        .map_err(|_| String::from_utf8_lossy(&output.stderr).into_owned())?;
+    let rows = answer["benchmarks"].as_array().into_iter().flatten();
+    let rows: Vec<Value> = rows
+        .map(|row| {
+            json!({
+                "name": row["benchmark"],
+                "verdict": row["verdict"].as_str().unwrap_or("none"),
+                "percent": row["change"].as_f64().map(|change| change * 100.0),
+            })
+        })
+        .collect();
+    Ok(json!({"benchmarks": rows}))
+}
+
+/// The eight rows by pytest-benchmark: each side once, medians held against each other.
+fn by_pytest_benchmark(setting: &Setting) -> Result<Value, String> {
+    let mut sides = Vec::new();
+    for (number, python) in setting.cattrs().into_iter().enumerate() {
+        let file = setting.workshop.scratched(&format!("cattrs-{number}.json"));
+        let mut command = Command::new(python);
+        command.args(["-m", "pytest", "-q", "-p", "no:cacheprovider"]);
+        command.args(["bench/test_attrs_collections.py", "-k", "test_unstructure"]);
+        command.arg(format!("--benchmark-json={}", text(&file)));
+        command
+            .current_dir(setting.cattrs_source())
+            .stdin(Stdio::null());
+        let output = command.output().map_err(|error| error.to_string())?;
+        if !output.status.success() {
+            return Err(String::from_utf8_lossy(&output.stdout).into_owned());
+        }
+        let written = std::fs::read(&file).map_err(|error| error.to_string())?;
+        sides.push(serde_json::from_slice::<Value>(&written).map_err(|error| error.to_string())?);
+    }
+    let medians = |side: &Value| -> Vec<(String, f64)> {
+        let benchmarks = side["benchmarks"].as_array().into_iter().flatten();
+        let one = |one: &Value| {
+            Some((
+                one["fullname"].as_str()?.to_owned(),
+                one["stats"]["median"].as_f64()?,
+            ))
+        };
+        benchmarks.filter_map(one).collect()
+    };
+    let [old, new] = [&sides[0], &sides[1]].map(medians);
+    let rows: Vec<Value> = old
+        .iter()
+        .filter_map(|(name, baseline)| {
+            let (_, candidate) = new.iter().find(|(other, _)| other == name)?;
+            let percent = (candidate / baseline - 1.0) * 100.0;
+            let call = Call::of(percent.abs() > THRESHOLD, percent);
+            Some(json!({"name": name, "verdict": call.word(), "percent": percent}))
+        })
+        .collect();
+    Ok(json!({"benchmarks": rows}))
+}
+
+/// The part of the page that is about suites.
+pub fn section(rows: &[Value]) -> Section {
+    let mut page = "## Suites against themselves\n\n\
+        Two environments of the same packages, from the start of `deadheat bench` to its answer. *Forks*: a process of each side \
+        imports the suite once in a replicate and forks for every row, which is how suites are raced. *Starts*: the same \
+        program with `DEADHEAT_FORKS=0`, so that each row starts its own processes. pytest-benchmark runs each side once, and \
+        medians more than half a percent apart are its call.\n\n"
+        .to_owned();
+    for suite in SUITES {
+        let _ = writeln!(page, "- {}: {}.", suite.name, suite.about);
+    }
+    page += "\n\
+        | suite | by | races | seconds of a race | rows: dead heats, open, told apart |\n| --- | --- | ---: | ---: | --- |\n";
+    let mut bars = Vec::new();
+    for suite in SUITES {
+        for (tool, by) in [
+            (Tool::Suite, "forks"),
+            (Tool::Starts, "starts"),
+            (Tool::PytestBenchmark, "pytest-benchmark"),
+        ] {
+            let tally = Tally::of(rows, suite, tool);
+            if tally.seconds.is_empty() {
+                continue;
+            }
+            let seconds = median(tally.seconds.clone());
+            let _ = writeln!(
+                page,
+                "| {} | {by} | {} | {} | {}, {}, {} of {} |",
+                suite.name,
+                tally.seconds.len(),
+                fairly(seconds, 1, tool != Tool::PytestBenchmark),
+                tally.equal,
+                tally.open,
+                tally.apart,
+                tally.of_rows(),
+            );
+            if tool == Tool::Suite {
+                let what = format!("{}: a race of {} rows", suite.name, suite.rows);
+                bars.push(Bar::at_most(
+                    what,
+                    seconds,
+                    f64::from(suite.seconds),
+                    1,
+                    "s",
+                ));
+            }
+        }
+    }
+    for (tool, by) in [
+        (Tool::Suite, "forks"),
+        (Tool::Starts, "starts of their own"),
+    ] {
+        let mut all = Tally::default();
+        for suite in SUITES {
+            let one = Tally::of(rows, suite, tool);
+            all.equal += one.equal;
+            all.open += one.open;
+            all.apart += one.apart;
+        }
+        if all.of_rows() > 0 {
+            let what = format!("rows of suites against themselves, by {by}: told apart");
+            bars.push(Bar::false_verdicts(what, all.apart, all.of_rows()));
+        }
+        if all.of_rows() > 0 && tool == Tool::Suite {
+            let what = "rows of suites against themselves: dead heats";
+            bars.push(Bar::share(what, all.equal, all.of_rows(), 0.8));
+        }
+    }
+    Section {
+        text: page + "\n",
+        bars,
+    }
+}
+
+/// The verdicts of all rows of a suite by a tool, and the time of its races.
+#[derive(Debug, Default)]
+struct Tally {
+    seconds: Vec<f64>,
+    equal: usize,
+    open: usize,
+    apart: usize,
+}
+
+impl Tally {
+    fn of(rows: &[Value], suite: Suite, tool: Tool) -> Self {
+        let cell = Cell {
+            tool,
+            subject: suite.name,
+            case: Case::Same,
+        };
+        let mut tally = Self::default();
+        for row in rows {
+            let fits = cell.keys().iter().all(|(key, value)| row[*key] == *value);
+            let Some(benchmarks) = row["benchmarks"].as_array().filter(|_| fits) else {
+                continue;
+            };
+            tally.seconds.extend(row["seconds"].as_f64());
+            for benchmark in benchmarks {
+                match benchmark["verdict"].as_str() {
+                    Some("equivalent" | "neither") => tally.equal += 1,
+                    Some("faster" | "slower") => tally.apart += 1,
+                    _ => tally.open += 1,
+                }
+            }
+        }
+        tally
+    }
+
+    fn of_rows(&self) -> usize {
+        self.equal + self.open + self.apart
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_counted_by_suite_and_by_tool() {
+        let row = |tool: &str, seconds: f64, verdicts: &[&str]| {
+            let rows: Vec<Value> = verdicts
+                .iter()
+                .map(|verdict| json!({"verdict": verdict}))
+                .collect();
+            json!({"tool": tool, "subject": "cattrs", "case": "same", "seconds": seconds, "benchmarks": rows})
+        };
+        let rows = [
+            row(
+                "deadheat suite",
+                20.0,
+                &["equivalent", "inconclusive", "slower"],
+            ),
+            row(
+                "deadheat suite",
+                25.25,
+                &["equivalent", "equivalent", "none"],
+            ),
+            row("deadheat suite", 30.0, &[]),
+            row("pytest-benchmark", 9.0, &["neither", "faster"]),
+        ];
+        let section = section(&rows);
+        for line in [
+            "| forks | 3 | 25.3 | 3, 2, 1 of 6 |",
+            "| pytest-benchmark | 1 | 9.0 | 1, 0, 1 of 2 |",
+        ] {
+            assert!(section.text.contains(line), "{}", section.text);
+        }
+        let bars: Vec<String> = section.bars.iter().map(Bar::to_string).collect();
+        assert_eq!(bars.len(), 3, "{bars:?}");
+        assert!(
+            bars[0].contains("at most 40 s") && bars[1].contains("1 of 6"),
+            "{bars:?}"
+        );
+    }
+}
