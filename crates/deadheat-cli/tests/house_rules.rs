@@ -48,7 +48,7 @@ const ARROWS: [(&str, &[&str]); 15] = [
     ("deadheat-testing", &["deadheat-model"]),
 ];
 
-/// Crates at most, ours included, that come with `deadheat = "0.1"`: who adds
+/// Crates at most, ours included, that come with the library: who adds
 /// a benchmark should not have to think about what it drags in. Five of them
 /// read the rules file, which `cargo bench` must honour as all others do.
 const MOST_CRATES: usize = 20;
