@@ -724,16 +724,6 @@ mod tests {
                 "-rf json",
             ),
             (
-                "Method;Job;Mean;Error;StdDev\n",
-                "BenchmarkDotNet",
-                "fulljson",
-            ),
-            (
-                "Method,Job,Mean,Error,StdDev\n",
-                "BenchmarkDotNet",
-                "fulljson",
-            ),
-            (
                 "| Method |  Mean | Error | StdDev |\n",
                 "BenchmarkDotNet",
                 "fulljson",
