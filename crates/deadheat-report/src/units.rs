@@ -331,6 +331,26 @@ pub fn two_digits(value: f64) -> String {
     format!("{value:.*}", decimals(value, 2))
 }
 
+/// The smallest p-value that is written out. What is below depends on tails that nobody has seen.
+const LEAST_P: f64 = 0.0001;
+
+/// A p-value with two digits, as a cell of a table: "0.012" or "< 0.0001".
+pub fn p_value(p: f64) -> String {
+    match p {
+        p if p < LEAST_P => format!("< {LEAST_P}"),
+        p => two_digits(p),
+    }
+}
+
+/// The same in a sentence: "p = 0.012" or "p < 0.0001".
+pub fn p_is(p: f64) -> String {
+    let shown = p_value(p);
+    match shown.strip_prefix("< ") {
+        Some(least) => format!("p < {least}"),
+        None => format!("p = {shown}"),
+    }
+}
+
 /// Whole numbers from 10 on, two digits below.
 pub(crate) fn rounded(value: f64) -> String {
     match value {
@@ -419,6 +439,18 @@ mod tests {
         assert_eq!(show(Unit::PerSecond, 3.4e6), "3.400 M/s");
         let both = quantities(Unit::MegabytesPerSecond, &[980.0, 1010.0], Glyphs::Ascii);
         assert_eq!(both, ["0.9800 GB/s", "1.010 GB/s"]);
+    }
+
+    #[test]
+    fn a_p_value_has_two_digits_and_is_never_shown_as_zero() {
+        let shown = [1.0, 0.049, 0.00012, 0.0001, 0.00009, 8.3e-16, 0.0].map(p_value);
+        let least = "< 0.0001";
+        assert_eq!(
+            shown,
+            ["1.0", "0.049", "0.00012", "0.00010", least, least, least]
+        );
+        assert_eq!(p_is(0.03), "p = 0.030");
+        assert_eq!(p_is(8.3e-16), "p < 0.0001");
     }
 
     #[test]
