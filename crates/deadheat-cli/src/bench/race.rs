@@ -206,10 +206,9 @@ pub fn race_silently(
     if matches!(field, Field::Harness(_)) {
         refuse_sample_time(options)?;
     }
-    let pairing = pair_builds(&field, &entrants.names, &options.selection());
-    if pairing.benchmarks.is_empty() {
-        return Err(nothing_in_common(&pairing.left_out, &entrants.names));
-    }
+    let sides = &entrants.names;
+    let pair = |selection: &Selection| pair_builds(&field, sides, selection);
+    let pairing = selected(pair, Some(sides), options)?;
     race_entries(&options.race(), entries(pairing, options), options)
 }
 
@@ -281,6 +280,15 @@ fn race_selected(
     sides: Option<&[String; 2]>,
     options: &BenchOptions,
 ) -> Result<Status, Failure> {
+    race_pairing(selected(pair, sides, options)?, options)
+}
+
+/// What the options select of all that `pair` finds, at least one benchmark.
+fn selected(
+    pair: impl Fn(&Selection) -> Pairing,
+    sides: Option<&[String; 2]>,
+    options: &BenchOptions,
+) -> Result<Pairing, Failure> {
     let all = pair(&Selection {
         ignored: Ignored::In,
         ..Selection::default()
@@ -296,7 +304,7 @@ fn race_selected(
         let names = all.benchmarks.iter().map(|one| one.name.as_str());
         return Err(nothing_selected(names, &all.left_out));
     }
-    race_pairing(pairing, options)
+    Ok(pairing)
 }
 
 /// Races these benchmarks, or lists them, and answers.

@@ -30,7 +30,7 @@ const NOT_PARAMETERS: [&str; 11] = [
 ];
 
 /// Returns true for the first line of such a table.
-pub(in super::super) fn is_table(text: &[u8]) -> bool {
+pub(crate) fn is_table(text: &[u8]) -> bool {
     let header = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let header = String::from_utf8_lossy(header);
     let columns = header.split([',', ';']).map(|column| split_unit(column).0);
@@ -40,7 +40,7 @@ pub(in super::super) fn is_table(text: &[u8]) -> bool {
 }
 
 /// Reads the table. Each row is a summary: the file has no samples.
-pub(in super::super) fn read_table(text: &[u8]) -> Result<Results, FileProblem> {
+pub(crate) fn read_table(text: &[u8]) -> Result<Results, FileProblem> {
     let text = without_mark(text);
     let first = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let separator = if first.contains(&b';') { b';' } else { b',' };
