@@ -25,6 +25,7 @@ case $EXIT_CODE in
             say error "deadheat could not race: a file cannot be read or holds nonsense; its message stands in the step 'Race'"
         fi
         ;;
+    6) say error "deadheat could not race: no benchmark is selected; those that there are stand in the step 'Race'" ;;
     130 | 143) say error "the race was interrupted (exit code $EXIT_CODE); what was measured before is shown" ;;
     *) say error "deadheat failed with exit code $EXIT_CODE, which is its own fault and says nothing about the code; its message stands in the step 'Race'" ;;
 esac

@@ -1,8 +1,11 @@
-//! The JSON of BenchmarkDotNet → results → run → Go benchmark text → results.
+//! The JSON and the CSV of BenchmarkDotNet → results → run → Go benchmark text → results.
 #![no_main]
 
 use deadheat::parts::format::SavedFormat;
 use deadheat_fuzz::saved::read_and_check;
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| read_and_check(bytes, SavedFormat::BenchmarkDotNet));
+fuzz_target!(|bytes: &[u8]| {
+    read_and_check(bytes, SavedFormat::BenchmarkDotNet);
+    read_and_check(bytes, SavedFormat::BenchmarkDotNetTable);
+});

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use std::thread;
 
 use deadheat_model::{
-    Analysis, Benchmark, Comparison, Ending, FailedBenchmark, Gates, Origin, Plan, Processes,
-    Rerun, RerunKind, Run, Samples, Workload,
+    Analysis, Benchmark, Comparison, Contender, Ending, FailedBenchmark, Gates, Origin, Plan,
+    Processes, Rerun, RerunKind, Run, Samples, Workload,
 };
 
 use crate::benchmark::benchmark;
@@ -170,6 +170,7 @@ impl<'a> PerBenchmarkAnalysis<'a> {
             builds: run.header.environment.builds.clone(),
             sides: run.sides.clone(),
             processes: processes(plan),
+            of_builds: is_of_builds(plan),
             launches: run.launches,
             elapsed_seconds: run.elapsed_ns as f64 / 1e9,
             ending: match (&run.end, run.header.origin) {
@@ -251,6 +252,24 @@ fn failures(run: &Run) -> Vec<FailedBenchmark> {
     };
     let benchmarks = run.header.plan.benchmarks.iter().enumerate();
     benchmarks.filter_map(failed).collect()
+}
+
+/// Returns true if each benchmark races builds of the same work: workers in processes of their own,
+/// or the same benchmark of executables of a harness.
+fn is_of_builds(plan: &Plan) -> bool {
+    let is_build =
+        |baseline: &Contender, other: &Contender| match (&baseline.workload, &other.workload) {
+            (Workload::Worker(one), Workload::Worker(other)) => one.process != other.process,
+            (Workload::Harness(one), Workload::Harness(other)) => {
+                one.benchmark == other.benchmark || one.program != other.program
+            }
+            _ => false,
+        };
+    let mut benchmarks = plan.benchmarks.iter();
+    benchmarks.all(|benchmark| match &benchmark.contenders[..] {
+        [baseline, others @ ..] => others.iter().all(|other| is_build(baseline, other)),
+        [] => true,
+    })
 }
 
 /// The purpose of the processes of a run.

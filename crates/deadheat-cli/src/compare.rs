@@ -243,7 +243,7 @@ fn keep(filter: &str, sides: &mut [Side]) -> Result<(), Failure> {
         after += results.benchmarks.len();
     }
     match after {
-        0 if before > 0 => Err(Failure::Usage(format!(
+        0 if before > 0 => Err(Failure::NothingSelected(format!(
             "--filter {filter} fits none of the benchmarks; without it there are {before} in all files"
         ))),
         _ => Ok(()),

@@ -9,6 +9,7 @@ use deadheat::parts::format::{Added, HistoryIndex, StoredRun, find_index};
 use deadheat::parts::history::{NotStored, stored_run};
 use deadheat::parts::model::Commit;
 use deadheat::parts::report::units::counted;
+use deadheat::parts::settings::Selection;
 use deadheat::parts::terminal::to_stderr;
 use deadheat_build::top_of;
 
@@ -152,8 +153,13 @@ impl Adding {
             .index
             .errors_between(old, new)
             .map_err(Failure::reading)?;
-        let is_meant = |name: &str| names.is_empty() || names.iter().any(|one| name.contains(one));
-        let meant = between.into_iter().filter(|(name, _)| is_meant(name));
+        let selection = Selection {
+            filters: names.to_vec(),
+            ..Selection::default()
+        };
+        let meant = between
+            .into_iter()
+            .filter(|(name, _)| selection.names(name));
         Ok(meant.map(|(_, se)| se).collect())
     }
 

@@ -186,15 +186,27 @@ fn a_list_names_pairs_and_what_is_left_out_and_races_nothing() {
 }
 
 #[test]
-fn a_filter_that_fits_nothing_is_told_and_is_no_failure() {
+fn a_filter_that_selects_nothing_ends_with_a_code_of_its_own() {
     let track = Track::new();
     track.build("old");
-    let done = track.bench(&["./old", "./old", "nothing"]);
-    assert!(
-        done.succeeds()
-            .stderr
-            .contains("no benchmark is selected; there are work,")
-    );
+    for words in [
+        &["./old", "./old", "nothing"][..],
+        &["./old", "./old", "nothing", "--fail-on", "slower"],
+        &[
+            "./old",
+            "./old",
+            "nothing",
+            "--fail-on",
+            "slower",
+            "--allow-unjudged",
+        ],
+        &["./old", "./old", "nothing", "--list"],
+        &["./old", "nothing"],
+        &["./old", "./old", "--skip", "r"],
+    ] {
+        let told = ["no benchmark is selected; there are work,"];
+        track.bench(words).fails_with(6, &told);
+    }
     let exact = track.bench(&["./old", "./old", "several", "--exact", "--list"]);
     let exact = &exact.succeeds().stdout;
     assert_eq!(
@@ -245,7 +257,7 @@ fn programs_that_hold_no_benchmarks_are_named_with_what_they_did() {
         .fails_with(3, &["'./other'", "exit code 1"]);
     track
         .bench(&["./old", "sh 'a"])
-        .fails_with(0, &["no benchmark is selected"]);
+        .fails_with(6, &["no benchmark is selected"]);
 }
 
 #[test]

@@ -665,10 +665,13 @@ fn what_cannot_be_compared_is_told_with_its_exit_code() {
     ] {
         track.compare(words).fails_with(code, told);
     }
-    // A filter that fits nothing is a mistake of the user's.
-    track
-        .compare(&["old.json", "new.json", "--filter", "walk"])
-        .fails_with(2, &["--filter", "walk", "none"]);
+    // A filter that fits nothing has a code of its own, whatever a gate allows.
+    let words = ["old.json", "new.json", "--filter", "walk"];
+    for more in [&[][..], &["--fail-on", "slower", "--allow-unjudged"]] {
+        track
+            .compare(&[&words[..], more].concat())
+            .fails_with(6, &["--filter", "walk", "none"]);
+    }
 }
 
 /// A suite of Google Benchmark, which takes twice as long where it is called

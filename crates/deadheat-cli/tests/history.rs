@@ -646,8 +646,13 @@ fn a_part_of_the_history_is_asked_for_by_number_by_age_and_by_range() {
         repository.commits[4..8]
     );
     assert_eq!(shown(&["--all"]), repository.commits);
-    let unknown = repository.run(&["show", "print"]);
-    unknown.fails_with(2, &["no benchmark of this range is called print"]);
+    for words in [
+        &["show", "print"][..],
+        &["check", "print", "--allow-unjudged"],
+    ] {
+        let unknown = repository.run(words);
+        unknown.fails_with(6, &["no benchmark of this range is called print"]);
+    }
     repository
         .run(&["show", "--last", "3", "--all"])
         .fails_with(2, &["--all"]);

@@ -105,6 +105,46 @@ fn statistics_alone_are_a_summary() {
 }
 
 #[test]
+fn a_row_of_the_csv_is_a_summary_whatever_the_culture() {
+    let tables = ["report.csv", "report_semicolons.csv"].map(golden);
+    for results in &tables {
+        assert_eq!(
+            names(results),
+            [
+                "Sort of a list (Length=64, Order=random)",
+                "Sort of a list (Length=512, Order=random)",
+                "Sum (Length=64, Order=random)",
+                "Throws (Length=64, Order=random)",
+            ]
+        );
+        let values = results.benchmarks.iter().map(|one| &one.values[..]);
+        let values: Vec<&[f64]> = values.collect();
+        assert_eq!(values[0], [1844.29, 560.0]);
+        assert_eq!(values[1], [18_420.0, 2560.0]);
+        assert_eq!(values[2], [412.5, 0.0]);
+        let sort = &results.benchmarks[0];
+        assert_eq!(sort.metrics, [Metric::Wall, Metric::AllocatedBytes]);
+        let statistic = "mean".to_owned();
+        assert_eq!(sort.state, ResultState::Summarised { statistic });
+        assert!(matches!(
+            results.benchmarks[3].state,
+            ResultState::Failed(_)
+        ));
+        assert_eq!(results.tool, "BenchmarkDotNet");
+    }
+}
+
+#[test]
+fn jobs_of_a_csv_are_told_apart_where_a_file_has_several() {
+    let text = "Method,Job,Runtime,Mean,Allocated\n\
+                A,Short,.NET 8.0,1.0 ns,-\nA,Server,.NET 8.0,2.0 ns,-\n";
+    let results = read(text).unwrap();
+    assert_eq!(names(&results), ["A (job=Short)", "A (job=Server)"]);
+    let one = "Type;Method;Job;Runtime;Mean\nT;A;Job-ABCDEF;.NET 9.0;1.0 ns\n";
+    assert_eq!(names(&read(one).unwrap()), ["T.A"]);
+}
+
+#[test]
 fn the_words_of_older_releases_are_understood() {
     let results = golden("version_0.10.json");
     assert_eq!(names(&results), ["Hashing.Crc"]);

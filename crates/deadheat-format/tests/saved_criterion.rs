@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use deadheat_format::{FileProblem, FormatError, read_criterion, read_criterion_set};
-use deadheat_model::{Metric, ResultBenchmark, ResultState, Results, Unit};
+use deadheat_model::{Better, Metric, ResultBenchmark, ResultState, Results, Unit};
 
 fn golden(version: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -458,4 +458,45 @@ fn a_folder_without_a_newest_set_names_those_that_are_there() {
         "{error}"
     );
     assert!(!error.contains("cargo clean"), "{error}");
+}
+
+#[test]
+fn values_of_a_measurement_of_ones_own_have_the_unit_of_raw_csv_and_are_no_times() {
+    let head = "group,function,value,throughput_num,throughput_type,sample_measured_value,unit,\
+                iteration_count\n";
+    let id = ID.replace(
+        "null,\"full_id\"",
+        "null,\"throughput\":{\"Bytes\":64},\"full_id\"",
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let set = folder.path().join("g/new");
+    fs::create_dir_all(&set).unwrap();
+    fs::write(set.join("benchmark.json"), id).unwrap();
+    fs::write(
+        set.join("sample.json"),
+        r#"{"iters":[1,2],"times":[50,120]}"#,
+    )
+    .unwrap();
+    for (unit, metric) in [
+        ("cycles", Some(("cycles", Unit::Count))),
+        ("\"page faults\"", Some(("page faults", Unit::Count))),
+        ("MB/s", Some(("MB/s", Unit::MegabytesPerSecond))),
+        ("ns", None),
+    ] {
+        let raw = format!("{head}g,,,64,bytes,50.0,{unit},1\ng,,,64,bytes,120.0,{unit},2\n");
+        fs::write(set.join("raw.csv"), raw).unwrap();
+        let results = read_criterion(folder.path(), Some("new")).unwrap();
+        let own = &results.benchmarks[0];
+        match metric {
+            Some((name, unit)) => {
+                let metric = Metric::foreign(name, unit, Better::Less);
+                assert_eq!(own.metrics, [metric]);
+                assert_eq!(own.values, [50.0, 60.0]);
+            }
+            None => {
+                assert_eq!(own.metrics[0], Metric::Wall);
+                assert_eq!(own.values.len(), 4, "with its rates");
+            }
+        }
+    }
 }

@@ -348,6 +348,9 @@ pub struct Analysis {
     pub sides: Vec<ResultSide>,
     /// The purpose of the processes counted in `launches`.
     pub processes: Processes,
+    /// True if the contenders of each benchmark are builds of the same work, so that their names are
+    /// those of the builds and not of what ran.
+    pub of_builds: bool,
     /// Processes launched, discarded ones included.
     pub launches: u64,
     /// Seconds from the first launch to the end of the last block.

@@ -16,8 +16,59 @@ named! {
         Count = "count",
         /// Bytes in a second.
         BytesPerSecond = "bytes/s",
+        /// Thousands of bytes in a second.
+        KilobytesPerSecond = "kB/s",
+        /// Millions of bytes in a second.
+        MegabytesPerSecond = "MB/s",
+        /// Billions of bytes in a second.
+        GigabytesPerSecond = "GB/s",
+        /// 1,024 bytes in a second.
+        KibibytesPerSecond = "KiB/s",
+        /// 1,024² bytes in a second.
+        MebibytesPerSecond = "MiB/s",
+        /// 1,024³ bytes in a second.
+        GibibytesPerSecond = "GiB/s",
         /// So many in a second.
         PerSecond = "1/s",
+    }
+}
+
+impl Unit {
+    /// The unit of a rate by the name of its metric, as far as the end of the name tells it:
+    /// `items_per_second`, `requests/s`, `read MB/s`.
+    pub fn of_rate(name: &str) -> Option<Unit> {
+        let endings = ["/s", "/sec", "_per_second", "_per_sec"];
+        let amount = endings.iter().find_map(|end| name.strip_suffix(end))?;
+        let word = amount.rsplit(|c: char| !c.is_ascii_alphanumeric()).next();
+        Some(match word.unwrap_or_default() {
+            "B" | "bytes" | "byte" => Unit::BytesPerSecond,
+            "kB" | "KB" => Unit::KilobytesPerSecond,
+            "MB" => Unit::MegabytesPerSecond,
+            "GB" => Unit::GigabytesPerSecond,
+            "KiB" | "kiB" => Unit::KibibytesPerSecond,
+            "MiB" => Unit::MebibytesPerSecond,
+            "GiB" => Unit::GibibytesPerSecond,
+            _ => Unit::PerSecond,
+        })
+    }
+
+    /// The bytes per second in one of this unit; `None` if it is another kind of unit.
+    pub fn bytes_per_second(self) -> Option<f64> {
+        Some(match self {
+            Unit::BytesPerSecond => 1.0,
+            Unit::KilobytesPerSecond => 1e3,
+            Unit::MegabytesPerSecond => 1e6,
+            Unit::GigabytesPerSecond => 1e9,
+            Unit::KibibytesPerSecond => 1024.0,
+            Unit::MebibytesPerSecond => 1_048_576.0,
+            Unit::GibibytesPerSecond => 1_073_741_824.0,
+            Unit::Nanoseconds | Unit::Bytes | Unit::Count | Unit::PerSecond => return None,
+        })
+    }
+
+    /// Returns true for amounts per second.
+    pub fn is_rate(self) -> bool {
+        self == Unit::PerSecond || self.bytes_per_second().is_some()
     }
 }
 
@@ -170,6 +221,7 @@ impl Metric {
             Metric::PeakRss | Metric::AllocatedBytes => Unit::Bytes,
             Metric::Custom(name) if name.ends_with("_ns") => Unit::Nanoseconds,
             Metric::Custom(name) if name.ends_with("_bytes") => Unit::Bytes,
+            Metric::Custom(name) => Unit::of_rate(name).unwrap_or(Unit::Count),
             Metric::Foreign(foreign) => foreign.unit,
             _ => Unit::Count,
         }
@@ -313,7 +365,7 @@ fn built_in_column(metric: &Metric) -> String {
     let unit = match metric.unit() {
         Unit::Nanoseconds => "_ns",
         Unit::Bytes => "_bytes",
-        Unit::Count | Unit::BytesPerSecond | Unit::PerSecond => "",
+        _ => "",
     };
     if name.ends_with(unit) {
         name
@@ -344,6 +396,26 @@ mod tests {
             Metric::from_name("allocs"),
             Metric::Custom("allocs".to_owned())
         );
+    }
+
+    #[test]
+    fn the_unit_of_a_rate_is_told_by_the_end_of_its_name() {
+        for (name, unit) in [
+            ("bytes_per_second", Some(Unit::BytesPerSecond)),
+            ("items_per_second", Some(Unit::PerSecond)),
+            ("requests/s", Some(Unit::PerSecond)),
+            ("read MB/s", Some(Unit::MegabytesPerSecond)),
+            ("read_GB/sec", Some(Unit::GigabytesPerSecond)),
+            ("KiB/s", Some(Unit::KibibytesPerSecond)),
+            ("thumbs/s", Some(Unit::PerSecond)),
+            ("ns/op", None),
+            ("ops/ms", None),
+            ("MB", None),
+        ] {
+            assert_eq!(Unit::of_rate(name), unit, "{name}");
+            let unit = unit.unwrap_or(Unit::Count);
+            assert_eq!(Metric::Custom(name.to_owned()).unit(), unit, "{name}");
+        }
     }
 
     #[test]

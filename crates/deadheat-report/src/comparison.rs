@@ -567,10 +567,7 @@ fn apart_if(row: &MetricComparison, fit: impl Fn(&Side) -> bool) -> bool {
 }
 
 fn is_amount(unit: Unit) -> bool {
-    match unit {
-        Unit::Bytes | Unit::Count => true,
-        Unit::Nanoseconds | Unit::BytesPerSecond | Unit::PerSecond => false,
-    }
+    matches!(unit, Unit::Bytes | Unit::Count)
 }
 
 /// The verdict on a metric in a word: what is no time and no rate is not faster or slower.

@@ -8,10 +8,7 @@ pub(crate) fn change_head<'m>(metrics: impl Iterator<Item = &'m Metric>) -> &'st
     let (mut any, mut all_times) = (false, true);
     for metric in metrics {
         any |= metric.better() == Better::More;
-        all_times &= matches!(
-            metric.unit(),
-            Unit::Nanoseconds | Unit::PerSecond | Unit::BytesPerSecond
-        );
+        all_times &= metric.unit() == Unit::Nanoseconds || metric.unit().is_rate();
     }
     match (any, all_times) {
         (false, _) => "change",

@@ -8,7 +8,7 @@ use deadheat_model::{
 
 use crate::document::{Block, Content, Kind, Table};
 use crate::glyphs::Glyphs;
-use crate::units::{self, effect, interval, quantities, share, two_digits};
+use crate::units::{self, effect, interval, p_is, p_value, quantities, share, two_digits};
 
 /// The title of the figures.
 pub(crate) const TITLE: &str = "Secondary figures: they inform, they never decide.";
@@ -169,7 +169,7 @@ impl Rows {
     ) {
         let nothing = || self.glyphs.nothing().to_owned();
         if let Some(value) = value {
-            let p = p.map_or_else(nothing, probability);
+            let p = p.map_or_else(nothing, p_value);
             let range = range.unwrap_or_else(nothing);
             self.rows.push(vec![name.to_owned(), value, range, p]);
         }
@@ -267,16 +267,7 @@ pub(crate) fn family(family: Family) -> &'static str {
 
 /// A statistic and its p-value.
 fn tested(tested: Tested) -> String {
-    format!("{:.3}, p = {}", tested.statistic, probability(tested.p))
-}
-
-/// A p-value with two digits; below a millionth nobody counts on.
-pub(crate) fn probability(p: f64) -> String {
-    if p < 1e-6 {
-        "< 0.000001".to_owned()
-    } else {
-        two_digits(p)
-    }
+    format!("{:.3}, {}", tested.statistic, p_is(tested.p))
 }
 
 /// A pure number with its sign and three digits or so.
@@ -439,13 +430,6 @@ fn spread(spread: Spread) -> Object {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_p_value_is_never_shown_as_zero() {
-        assert_eq!(probability(0.0), "< 0.000001");
-        assert_eq!(probability(0.0123), "0.012");
-        assert_eq!(probability(1.0), "1.0");
-    }
 
     #[test]
     fn pure_numbers_keep_about_three_digits() {

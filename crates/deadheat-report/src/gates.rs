@@ -179,13 +179,8 @@ pub(crate) fn undecided(analysis: &Analysis, glyphs: Glyphs) -> Option<String> {
         let unexcused = one.gate.as_ref().is_some_and(|hit| hit.excuse.is_none());
         unexcused && one.confirmation.is_none()
     };
-    let groups = suite::groups(&analysis.comparisons);
-    let alone = groups.len() == 1;
-    let names = groups.into_iter().flat_map(|group| {
-        let name = move |one| named(one, group.len() > 1, alone, glyphs);
-        group.iter().filter(is_open).map(name)
-    });
-    let names: Vec<String> = names.collect();
+    let open = analysis.comparisons.iter().filter(is_open);
+    let names: Vec<String> = open.map(|one| named(one, analysis, glyphs)).collect();
     if names.is_empty() {
         return None;
     }
@@ -258,28 +253,24 @@ fn partly_judged(analysis: &Analysis, glyphs: Glyphs) -> Option<String> {
 
 /// A sentence for each rule that is broken, and for each excuse.
 fn broken(analysis: &Analysis, glyphs: Glyphs) -> Vec<Note> {
-    let groups = suite::groups(&analysis.comparisons);
-    let alone = groups.len() == 1;
     let mut found: Vec<(&GateHit, Vec<String>)> = Vec::new();
-    for group in groups {
-        for comparison in group {
-            let Some(hit) = &comparison.gate else {
-                continue;
+    for comparison in &analysis.comparisons {
+        let Some(hit) = &comparison.gate else {
+            continue;
+        };
+        let mut name = named(comparison, analysis, glyphs);
+        let second = comparison.confirmation.as_ref();
+        if let Some(second) = second.filter(|_| hit.excuse.is_none()) {
+            let found = both(comparison, second, glyphs);
+            name += &if second.agrees {
+                format!(" (confirmed: {found})")
+            } else {
+                format!(" ({found})")
             };
-            let mut name = named(comparison, group.len() > 1, alone, glyphs);
-            let second = comparison.confirmation.as_ref();
-            if let Some(second) = second.filter(|_| hit.excuse.is_none()) {
-                let found = both(comparison, second, glyphs);
-                name += &if second.agrees {
-                    format!(" (confirmed: {found})")
-                } else {
-                    format!(" ({found})")
-                };
-            }
-            match found.iter_mut().find(|(known, _)| *known == hit) {
-                Some((_, names)) => names.push(name),
-                None => found.push((hit, vec![name])),
-            }
+        }
+        match found.iter_mut().find(|(known, _)| *known == hit) {
+            Some((_, names)) => names.push(name),
+            None => found.push((hit, vec![name])),
         }
     }
     let mut notes = Vec::new();
@@ -338,15 +329,18 @@ fn unproven(
     Note::of(Severity::Note, said)
 }
 
-/// A benchmark by its name, and its candidate where there are several; of the
-/// only benchmark the candidate says more.
-fn named(comparison: &Comparison, several: bool, alone: bool, glyphs: Glyphs) -> String {
+/// A benchmark by its name, and its candidate where rows of tables name it, too; a race of any
+/// commands, which has no name of its own, by the candidate alone.
+fn named(comparison: &Comparison, analysis: &Analysis, glyphs: Glyphs) -> String {
     let title = shorten(&suite::title(comparison, glyphs), NAME, glyphs);
     let candidate = comparison.candidate.as_ref();
     let candidate = candidate.map(|side| shown(&side.name, NAME, glyphs));
+    let of_any = suite::is_any_run(std::slice::from_ref(comparison), Source::of(analysis));
     match candidate {
-        Some(candidate) if alone => format!("'{candidate}'"),
-        Some(candidate) if several => format!("'{title}' ('{candidate}')"),
+        Some(candidate) if of_any => format!("'{candidate}'"),
+        Some(candidate) if suite::rows_name_candidates(analysis) => {
+            format!("'{title}' ('{candidate}')")
+        }
         _ => format!("'{title}'"),
     }
 }

@@ -15,13 +15,12 @@ use deadheat_model::{
 use crate::document::{
     Block, Cell, Content, Entry, Kind, Note, Part, Row, Severity, Table, Tone, mark_of,
 };
-use crate::figures::probability;
 use crate::glyphs::Glyphs;
 use crate::markdown;
 use crate::names::{enumerated, escape, shorten};
 use crate::run::shell;
 use crate::terminal::Terminal;
-use crate::units::{Precision, counted, effect, extent, interval, share, sized, two_digits};
+use crate::units::{Precision, counted, effect, extent, interval, p_is, share, sized, two_digits};
 
 /// Columns that a line of levels takes at most; several commits share one where there are more.
 const COLUMNS: usize = 60;
@@ -369,11 +368,7 @@ fn creeping(timeline: &Timeline, creep: &TimelineChange, glyphs: Glyphs) -> Stri
 
 fn test(change: &TimelineChange, glyphs: Glyphs) -> String {
     let sized = sized(change.effect, Some(&change.interval), glyphs);
-    let p = probability(change.p_value);
-    match p.strip_prefix("< ") {
-        Some(least) => format!("{sized}, p < {least}"),
-        None => format!("{sized}, p = {p}"),
-    }
+    format!("{sized}, {}", p_is(change.p_value))
 }
 
 /// The command that finds the commit of a step; `None` where there is but one.
@@ -431,9 +426,9 @@ fn closure(closure: &LoopClosure, history: &History, glyphs: Glyphs) -> String {
     });
     match widened.collect::<Vec<_>>() {
         none if none.is_empty() && p < GAP => format!(
-            "loops do not close ({sum}, p = {}), and no machine alone is the cause: some error is \
+            "loops do not close ({sum}, {}), and no machine alone is the cause: some error is \
              too small",
-            probability(p)
+            p_is(p)
         ),
         none if none.is_empty() => format!("loops close: {sum}"),
         widened => format!("loops close but for these ({sum}): {}", widened.join("; ")),

@@ -104,6 +104,7 @@ fn every_warning(analysis: &Analysis) -> Vec<Vec<WarningText>> {
 
 fn compared(analysis: &Analysis, shared: &[WarningText]) -> Vec<Test> {
     let source = Source::of(analysis);
+    let named = suite::rows_name_candidates(analysis);
     let mut tests = Vec::new();
     for group in suite::groups(&analysis.comparisons) {
         let labels = labels(&suite::names(group), LABEL, GLYPHS);
@@ -115,8 +116,8 @@ fn compared(analysis: &Analysis, shared: &[WarningText]) -> Vec<Test> {
                 baseline_is_shown: false,
             };
             let mut name = suite::title(comparison, GLYPHS);
-            if let Some(candidate) = candidate.filter(|_| group.len() > 1) {
-                name = format!("{}: {candidate}", shorten(&name, LABEL, GLYPHS));
+            if let Some(candidate) = candidate.filter(|_| named) {
+                name = suite::row_name(&shorten(&name, LABEL, GLYPHS), Some(candidate));
             }
             let mut test = test(name, comparison, called, source);
             let warnings = warnings_on(comparison, candidate, source).into_iter();

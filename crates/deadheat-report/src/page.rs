@@ -18,7 +18,7 @@ use deadheat_model::{Analysis, Comparison, Day, RunHeader, Verdict};
 
 use crate::cells::metrics;
 use crate::document::{Block, Content, Note, Severity};
-use crate::names::{escape, labels, shorten};
+use crate::names::{escape, labels, shorten, shorten_apart, texts};
 use crate::run::{Run, about, command};
 use crate::sentences::{self, Source};
 use crate::units::counted;
@@ -94,23 +94,21 @@ pub fn write_page(out: &mut dyn Write, analysis: &Analysis, header: &RunHeader) 
     begin(out, analysis)?;
     head(out, &run, header)?;
     out.write_str("<main>")?;
-    let titles = run
-        .groups
-        .iter()
-        .map(|group| title_of(group, run.source, ROW));
     let detailed = detailed(&run.groups);
-    overview::write(out, &run, &titles.collect::<Vec<_>>(), &detailed)?;
+    overview::write(out, &run, &titles(&run, ROW), &detailed)?;
     remarks(out, &run, &shared, &detailed)?;
     if !run.groups.is_empty() {
         out.write_str(
             "<div class=\"benchmarks\"><h2 class=\"unseen\" id=\"benchmarks\">Benchmarks</h2>\n",
         )?;
         let mut first = 0;
+        let titles = titles(&run, TITLE);
         let mut sections = Vec::with_capacity(run.groups.len());
         for (index, (group, own)) in run.groups.iter().zip(own).enumerate() {
             if detailed[index] {
                 sections.push(Section {
                     run: &run,
+                    title: &titles[index],
                     index,
                     first,
                     group,
@@ -216,7 +214,9 @@ fn begin(out: &mut dyn Write, analysis: &Analysis) -> fmt::Result {
 fn title(analysis: &Analysis) -> String {
     let groups = suite::groups(&analysis.comparisons);
     if let ([group], true) = (groups.as_slice(), analysis.failures.is_empty()) {
-        return title_of(group, Source::of(analysis), NAME);
+        let title = suite::title(&group[0], GLYPHS);
+        let title = isolated(&shorten(&title, NAME, GLYPHS));
+        return title_of(group, Source::of(analysis), NAME, title);
     }
     let benchmarks = groups.len() + analysis.failures.len();
     match benchmarks {
@@ -225,11 +225,21 @@ fn title(analysis: &Analysis) -> String {
     }
 }
 
-/// The title of a benchmark: its name, or its commands where that name is
-/// no more than what `deadheat run` calls a race of any.
-fn title_of(group: &[Comparison], source: Source, width: usize) -> String {
+/// The titles of all benchmarks, no two of which are cut to the same text.
+fn titles(run: &Run<'_>, width: usize) -> Vec<String> {
+    let whole = texts(&run.groups, &|group| suite::title(&group[0], GLYPHS));
+    let short = shorten_apart(&whole, width, GLYPHS).into_iter();
+    let titles = run.groups.iter().zip(short);
+    titles
+        .map(|(group, title)| title_of(group, run.source, width, isolated(&title)))
+        .collect()
+}
+
+/// The title of a benchmark: the one it has by its name, or its commands where that name is no more
+/// than what `deadheat run` calls a race of any.
+fn title_of(group: &[Comparison], source: Source, width: usize, title: String) -> String {
     if !suite::is_any_run(group, source) {
-        return isolated(&shorten(&suite::title(&group[0], GLYPHS), width, GLYPHS));
+        return title;
     }
     let names = labels(&suite::names(group), width, GLYPHS);
     match &names[..] {
@@ -318,6 +328,7 @@ fn remarks(out: &mut dyn Write, run: &Run<'_>, shared: &[Note], detailed: &[bool
 /// The comparisons of one benchmark, and where they stand.
 struct Section<'s, 'a> {
     run: &'s Run<'a>,
+    title: &'s str,
     /// Its number on the page.
     index: usize,
     /// The number of its first comparison.
@@ -339,7 +350,7 @@ impl Section<'_, '_> {
             } else {
                 ""
             },
-            Text(title_of(group, self.run.source, TITLE))
+            Text(self.title)
         )?;
         for comparison in group {
             out.write_str(&overview::badge(comparison))?;

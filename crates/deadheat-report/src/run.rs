@@ -73,22 +73,27 @@ pub(crate) struct Run<'a> {
     pub(crate) isolated: fn(&str) -> String,
 }
 
+/// The titles that need more than `width` columns, each with what is shown for it, no two alike.
+fn shortened(titles: Vec<String>, width: usize, glyphs: Glyphs) -> HashMap<String, String> {
+    if titles.iter().all(|title| has_room(title, width)) {
+        return HashMap::new();
+    }
+    let short = shorten_apart(&titles, width, glyphs);
+    titles.into_iter().zip(short).collect()
+}
+
 impl<'a> Run<'a> {
     /// Everything about the analysis, with names of so many columns.
     pub(crate) fn of(analysis: &'a Analysis, glyphs: Glyphs, name: usize) -> Run<'a> {
         let groups = suite::groups(&analysis.comparisons);
-        let titles = texts(&groups, &|group| suite::title(&group[0], glyphs));
-        let titles = match titles.iter().all(|title| has_room(title, name)) {
-            true => HashMap::new(),
-            false => {
-                let short = shorten_apart(&titles, name, glyphs);
-                titles.into_iter().zip(short).collect()
-            }
-        };
+        let mut titles = texts(&groups, &|group| suite::title(&group[0], glyphs));
+        titles
+            .extend((analysis.failures.iter()).map(|failure| suite::failed_title(failure, glyphs)));
+        titles.extend((analysis.left_out.iter()).map(|one| escape(&one.benchmark, glyphs)));
         Run {
             analysis,
             groups,
-            titles,
+            titles: shortened(titles, name, glyphs),
             glyphs,
             source: Source::of(analysis),
             detail: Detail::Full,
@@ -264,7 +269,6 @@ impl<'a> Run<'a> {
 
     /// The links of a suite, its controls and the changes over all of it.
     pub(crate) fn means(&self) -> Vec<String> {
-        let overall = &self.analysis.overall;
         let mut lines: Vec<String> = Vec::new();
         if self.detail != Detail::Terse {
             lines.extend(side_by_side::of_suite(&self.analysis.comparisons));
@@ -275,8 +279,9 @@ impl<'a> Run<'a> {
             lines.extend(hosts::of_suite(&self.analysis.comparisons));
         }
         if self.detail != Detail::Terse {
-            let line = |one| sentences::overall(one, self.analysis, overall.len() > 1, self.glyphs);
-            lines.extend(overall.iter().map(line));
+            let several = self.analysis.overall.len() > 1;
+            let line = |one| sentences::overall(one, self.analysis, several, self.glyphs);
+            lines.extend(suite::means(self.analysis).map(line));
         }
         lines
     }
@@ -285,15 +290,8 @@ impl<'a> Run<'a> {
     /// not run; `brief` for a terminal, where a row has room for one name and few words.
     pub(crate) fn overview(&self, brief: bool) -> Table<'a> {
         let nothing = || self.glyphs.nothing().to_owned();
-        // Where every benchmark has the same two sides, as two builds do, no row names them.
-        let alike = self.groups.iter().all(|group| group.len() == 1)
-            && (self.groups.windows(2)).all(|two| suite::names(two[0]) == suite::names(two[1]));
-        let raced = self
-            .analysis
-            .comparisons
-            .iter()
-            .any(|one| one.candidate.is_some());
-        let apart = !brief && !alike && raced;
+        let named = suite::rows_name_candidates(self.analysis);
+        let apart = !brief && named;
         let mut table = Table {
             name_at_ease: NAME_TO_KEEP,
             names_last: true,
@@ -316,10 +314,8 @@ impl<'a> Run<'a> {
             let labels = self.labels(group);
             for (index, comparison) in group.iter().enumerate() {
                 let label = labels.get(index + 1);
-                let name = match label.filter(|_| brief && !alike) {
-                    Some(candidate) => format!("{}: {candidate}", self.title(group)),
-                    None => self.title(group),
-                };
+                let candidate = label.filter(|_| brief && named);
+                let name = suite::row_name(&self.title(group), candidate.map(String::as_str));
                 let mut cells: Vec<Cell> = vec![name.into()];
                 if apart {
                     cells.push(label.cloned().unwrap_or_default().into());
@@ -380,12 +376,18 @@ impl<'a> Run<'a> {
     }
 
     fn shown(&self, title: &str) -> String {
-        (self.isolated)(&shorten(title, self.name, self.glyphs))
+        let short = self.titles.get(title).map_or(title, String::as_str);
+        (self.isolated)(&shorten(short, self.name, self.glyphs))
+    }
+
+    /// The name of a benchmark that was left out.
+    #[cfg(feature = "reports")]
+    pub(crate) fn left_out_title(&self, one: &deadheat_model::LeftOut) -> String {
+        self.shown(&escape(&one.benchmark, self.glyphs))
     }
 
     pub(crate) fn title(&self, group: &[Comparison]) -> String {
-        let title = suite::title(&group[0], self.glyphs);
-        self.shown(self.titles.get(&title).unwrap_or(&title))
+        self.shown(&suite::title(&group[0], self.glyphs))
     }
 
     pub(crate) fn failed_title(&self, failure: &FailedBenchmark) -> String {
@@ -468,12 +470,16 @@ impl<'a> Run<'a> {
     /// The gates of the run.
     #[cfg(feature = "reports")]
     pub(crate) fn gate(&self) -> Option<Content<'a>> {
-        let several = self.groups.iter().any(|group| group.len() > 1);
+        let named = suite::rows_name_candidates(self.analysis);
         let names = |one: &Comparison| {
-            let mut names = vec![self.title(std::slice::from_ref(one))];
-            let candidate = one.candidate.as_ref().filter(|_| several);
-            names.extend(candidate.map(|side| self.shown(&escape(&side.name, self.glyphs))));
-            names
+            let group = std::slice::from_ref(one);
+            let candidate = one.candidate.as_ref();
+            let candidate = candidate.map(|side| self.shown(&escape(&side.name, self.glyphs)));
+            match candidate {
+                Some(candidate) if suite::is_any_run(group, self.source) => vec![candidate],
+                Some(candidate) if named => vec![self.title(group), candidate],
+                _ => vec![self.title(group)],
+            }
         };
         gates::gate(self.analysis, names, self.glyphs)
     }

@@ -16,7 +16,7 @@ use crate::suite::mark_alone;
 pub use crate::suite::{Called, Source};
 pub use crate::suite::{controls, effort, ending, failed, left_out, overall, tally, time};
 use crate::units::{
-    self, MOST_PERCENT, Precision, counted, effect, estimated, quantities, share, spread,
+    self, MOST_PERCENT, Precision, counted, effect, estimated, p_is, quantities, share, spread,
     two_digits, waiting,
 };
 
@@ -283,9 +283,9 @@ pub(crate) fn cut_short(
         // Of several hosts, none of which may leave its blocks out.
         None => format!("{short} All count. {advice}."),
         Some(CutShortKept::OneSided { p }) => format!(
-            "{short} All count, because one side was cut short more often (p = {}) and the code \
+            "{short} All count, because one side was cut short more often ({}) and the code \
              itself may cause it. {advice}.",
-            two_digits(p)
+            p_is(p)
         ),
         Some(CutShortKept::TooMany { share: would_go }) => format!(
             "{short} All count, because {} of the blocks would be left out. {advice}.",

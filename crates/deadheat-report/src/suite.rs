@@ -103,6 +103,37 @@ pub(crate) fn names(group: &[Comparison]) -> Vec<&str> {
     sides(group).iter().map(|side| side.name.as_str()).collect()
 }
 
+/// True if rows of tables name their candidates: a benchmark may be called by its baseline, and then
+/// "slower" next to its name would mean the other one. Rows of two builds or of two sets of files do
+/// not, because their names are the same in every row.
+pub(crate) fn rows_name_candidates(analysis: &Analysis) -> bool {
+    let groups = groups(&analysis.comparisons);
+    let races = |one: &Comparison| one.candidate.is_some();
+    let have_same_sides = groups.iter().all(|group| group.len() == 1)
+        && groups.windows(2).all(|two| names(two[0]) == names(two[1]));
+    let are_sides = analysis.of_builds || !analysis.sides.is_empty();
+    analysis.comparisons.iter().any(races) && !(have_same_sides && are_sides)
+}
+
+/// A row's name: the benchmark's, and the candidate's if rows name them.
+pub(crate) fn row_name(title: &str, candidate: Option<&str>) -> String {
+    match candidate {
+        Some(candidate) => format!("{title}: {candidate}"),
+        None => title.to_owned(),
+    }
+}
+
+/// So many benchmarks are a sample of what matters: with fewer, Student's t makes an interval of any
+/// width.
+const A_SAMPLE: usize = 5;
+
+/// The means that are shown: of the given benchmarks alone, or of enough of them to speak of others.
+pub(crate) fn means(analysis: &Analysis) -> impl Iterator<Item = &Overall> {
+    let is_told =
+        |one: &&Overall| one.population == Population::These || one.benchmarks >= A_SAMPLE;
+    analysis.overall.iter().filter(is_told)
+}
+
 /// A benchmark's name with the parameter values it does not already tell, and the quantile where one
 /// is judged.
 pub(crate) fn title(comparison: &Comparison, glyphs: Glyphs) -> String {
@@ -136,9 +167,26 @@ pub(crate) fn failed_title(failure: &FailedBenchmark, glyphs: Glyphs) -> String 
     title_of(&failure.benchmark, &failure.parameters, glyphs)
 }
 
-/// A name with what it does not already tell; what has no key stands by itself.
+/// A name with the parameters it does not already tell.
 pub(crate) fn title_of(benchmark: &str, parameters: &[(String, String)], glyphs: Glyphs) -> String {
-    let parameters: Vec<String> = parameters
+    title_with(benchmark, untold(benchmark, parameters), glyphs)
+}
+
+/// The parameters that a name may not tell. One such as `test_sum[10-list]` of pytest tells all.
+pub(crate) fn untold<'p>(
+    benchmark: &str,
+    parameters: &'p [(String, String)],
+) -> &'p [(String, String)] {
+    if benchmark.ends_with(']') {
+        &[]
+    } else {
+        parameters
+    }
+}
+
+/// A name with the facts it does not already tell; what has no key stands by itself.
+pub(crate) fn title_with(benchmark: &str, facts: &[(String, String)], glyphs: Glyphs) -> String {
+    let parameters: Vec<String> = facts
         .iter()
         .map(|(key, value)| match key.as_str() {
             "" => value.clone(),

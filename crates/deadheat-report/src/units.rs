@@ -53,12 +53,19 @@ impl Scale {
 
     /// The scale that suits one value.
     pub fn fitting(unit: Unit, value: f64, glyphs: Glyphs) -> Scale {
+        // Values of a rate in MB/s are shown in GB/s where that suits them.
+        let (recorded, unit) = match unit.bytes_per_second() {
+            Some(bytes) => (bytes, Unit::BytesPerSecond),
+            None => (1.0, unit),
+        };
+        let value = value * recorded;
         let (step, symbols) = match unit {
             Unit::Nanoseconds => (1e3, ["ns", glyphs.microseconds(), "ms", "s"]),
             Unit::Bytes => (1024.0, ["B", "KiB", "MiB", "GiB"]),
             Unit::Count => (1e3, ["", "k", "M", "G"]),
-            Unit::BytesPerSecond => (1e3, ["B/s", "kB/s", "MB/s", "GB/s"]),
             Unit::PerSecond => (1e3, ["/s", "k/s", "M/s", "G/s"]),
+            // The other units are byte rates.
+            _ => (1e3, ["B/s", "kB/s", "MB/s", "GB/s"]),
         };
         let plain = unit == Unit::Count && is_whole(value) && value < PLAIN_COUNTS;
         let powers = if plain { 0..1 } else { 0..symbols.len() };
@@ -69,9 +76,9 @@ impl Scale {
             .find(|power| value >= factor(*power) * (1.0 - 0.5e-4));
         let power = power.unwrap_or(0);
         Scale {
-            factor: factor(power),
+            factor: factor(power) / recorded,
             symbol: symbols[power],
-            whole: is_whole(value),
+            whole: is_whole(value / recorded),
         }
     }
 
@@ -324,6 +331,26 @@ pub fn two_digits(value: f64) -> String {
     format!("{value:.*}", decimals(value, 2))
 }
 
+/// The smallest p-value that is written out. What is below depends on tails that nobody has seen.
+const LEAST_P: f64 = 0.0001;
+
+/// A p-value with two digits, as a cell of a table: "0.012" or "< 0.0001".
+pub fn p_value(p: f64) -> String {
+    match p {
+        p if p < LEAST_P => format!("< {LEAST_P}"),
+        p => two_digits(p),
+    }
+}
+
+/// The same in a sentence: "p = 0.012" or "p < 0.0001".
+pub fn p_is(p: f64) -> String {
+    let shown = p_value(p);
+    match shown.strip_prefix("< ") {
+        Some(least) => format!("p < {least}"),
+        None => format!("p = {shown}"),
+    }
+}
+
 /// Whole numbers from 10 on, two digits below.
 pub(crate) fn rounded(value: f64) -> String {
     match value {
@@ -398,6 +425,32 @@ mod tests {
         assert_eq!(show(Unit::Count, 44.5), "44.50");
         assert_eq!(show(Unit::Count, 1_234_567.0), "1.235 M");
         assert_eq!(show(Unit::Nanoseconds, 1500.0), "1.500 us");
+    }
+
+    #[test]
+    fn a_rate_is_shown_in_the_unit_that_suits_it_whatever_it_was_recorded_in() {
+        let show = |unit, value| quantity(unit, value, Glyphs::Ascii);
+        assert_eq!(show(Unit::BytesPerSecond, 1.52e9), "1.520 GB/s");
+        assert_eq!(show(Unit::MegabytesPerSecond, 1520.3), "1.520 GB/s");
+        assert_eq!(show(Unit::MegabytesPerSecond, 12.0), "12 MB/s");
+        assert_eq!(show(Unit::MegabytesPerSecond, 0.25), "250.0 kB/s");
+        assert_eq!(show(Unit::MebibytesPerSecond, 1.0), "1.049 MB/s");
+        assert_eq!(show(Unit::GigabytesPerSecond, 1.5), "1.500 GB/s");
+        assert_eq!(show(Unit::PerSecond, 3.4e6), "3.400 M/s");
+        let both = quantities(Unit::MegabytesPerSecond, &[980.0, 1010.0], Glyphs::Ascii);
+        assert_eq!(both, ["0.9800 GB/s", "1.010 GB/s"]);
+    }
+
+    #[test]
+    fn a_p_value_has_two_digits_and_is_never_shown_as_zero() {
+        let shown = [1.0, 0.049, 0.00012, 0.0001, 0.00009, 8.3e-16, 0.0].map(p_value);
+        let least = "< 0.0001";
+        assert_eq!(
+            shown,
+            ["1.0", "0.049", "0.00012", "0.00010", least, least, least]
+        );
+        assert_eq!(p_is(0.03), "p = 0.030");
+        assert_eq!(p_is(8.3e-16), "p < 0.0001");
     }
 
     #[test]

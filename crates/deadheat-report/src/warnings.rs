@@ -9,7 +9,7 @@ use crate::placement;
 use crate::processes;
 use crate::sentences::{self, DISTURBED, Source, observations};
 use crate::side_by_side;
-use crate::units::{Precision, counted, quantity, share, two_digits};
+use crate::units::{Precision, counted, p_is, quantity, share, two_digits};
 
 /// A warning as it is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -357,9 +357,9 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
             source.pick("race again", "race again with --pin auto", "record again")
         ),
         Warning::DisturbedUnevenly { p } => format!(
-            "The two sides were disturbed at different rates (p = {}), so disturbed samples were \
+            "The two sides were disturbed at different rates ({}), so disturbed samples were \
              kept: the contenders themselves may cause it. Compare --metric cpu{}.",
-            two_digits(*p),
+            p_is(*p),
             source.pick(
                 "",
                 ", or hold them on one core with --pin auto",

@@ -10,6 +10,9 @@ use crate::terminal;
 /// The code of a contender that failed, whether the race went on or not.
 const CONTENDER_FAILED: u8 = 3;
 
+/// The code where filters leave no benchmark.
+const NOTHING_SELECTED: u8 = 6;
+
 /// The end of deadheat when nothing went wrong with deadheat. Graver ones come later: of several
 /// answers the greatest status is that of all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,6 +54,8 @@ impl From<Status> for ExitCode {
 pub enum Failure {
     /// The command line makes no sense.
     Usage(String),
+    /// No benchmark is selected.
+    NothingSelected(String),
     /// A contender or hook failed.
     Contender(String),
     /// A file cannot be read or holds nonsense.
@@ -69,6 +74,7 @@ pub enum Failure {
 impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (Self::Usage(text)
+        | Self::NothingSelected(text)
         | Self::Contender(text)
         | Self::Data(text)
         | Self::Internal(text)
@@ -124,6 +130,7 @@ impl Failure {
         let named = |text: String| format!("{part}: {text}");
         match self {
             Self::Usage(text) => Self::Usage(named(text)),
+            Self::NothingSelected(text) => Self::NothingSelected(named(text)),
             Self::Contender(text) => Self::Contender(named(text)),
             Self::Data(text) => Self::Data(named(text)),
             Self::Internal(text) => Self::Internal(named(text)),
@@ -144,6 +151,7 @@ impl Failure {
     pub fn code(&self) -> u8 {
         match self {
             Failure::Usage(_) => 2,
+            Failure::NothingSelected(_) => NOTHING_SELECTED,
             Failure::Contender(_) => CONTENDER_FAILED,
             Failure::Data(_) => 4,
             Failure::Internal(_) => 5,

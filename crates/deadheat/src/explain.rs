@@ -129,7 +129,7 @@ impl ExplainSpec {
             let shown = all.benchmarks.iter().map(|one| one.name.as_str());
             let left_out = all.left_out.iter().map(|one| one.benchmark.as_str());
             let names: Vec<&str> = shown.chain(left_out).collect();
-            return Err(Failure::Usage(nothing_selected(&names)));
+            return Err(Failure::NothingSelected(nothing_selected(&names)));
         }
         Ok(Self {
             benchmarks,
@@ -157,10 +157,10 @@ impl ExplainSpec {
         let plan = run.header.plan.benchmarks;
         let names: Vec<String> = plan.iter().map(|one| one.name.clone()).collect();
         let raced = plan.into_iter().filter(|one| one.rerun.is_none());
-        let selected = raced.filter(|one| selection.names(&one.name));
+        let selected = raced.filter(|one| selection.names_with(&one.name, &one.parameters));
         let benchmarks: Vec<Benchmark> = selected.collect();
         if benchmarks.is_empty() {
-            return Err(Failure::Usage(nothing_selected(&names)));
+            return Err(Failure::NothingSelected(nothing_selected(&names)));
         }
         Ok(Self {
             benchmarks,

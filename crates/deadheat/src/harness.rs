@@ -163,18 +163,24 @@ fn race(
         .iter()
         .filter(|benchmark| {
             let selection = &arguments.selection;
-            selection.names(benchmark.name()) && selection.runs(benchmark.ignored)
+            selection.names_with(benchmark.name(), &benchmark.benchmark.parameters)
+                && selection.runs(benchmark.ignored)
         })
         .collect();
     if selected.is_empty() {
-        // Not an error: `cargo bench NAME` asks every bench target of a
-        // workspace for the same name.
+        // Not an error without --fail-on: `cargo bench NAME` asks every bench target of a workspace
+        // for the same name.
         let names: Vec<&str> = suite.iter().map(Planned::name).collect();
         let told = if names.is_empty() {
             "the suite has no benchmarks".to_owned()
         } else {
             nothing_selected(&names)
         };
+        let asked = arguments.asked.settings.fail_on.as_ref();
+        let gated = asked.is_some_and(|rules| !rules.is_empty());
+        if gated && !rules.gate().allows_unjudged {
+            return Err(Failure::NothingSelected(told));
+        }
         to_stderr("deadheat", &told);
         return Ok(Status::Done);
     }
@@ -236,7 +242,10 @@ fn smoke(
 ) -> Result<Status, Failure> {
     let named: Vec<&Planned> = benchmarks
         .iter()
-        .filter(|benchmark| selection.names(benchmark.name()) && selection.lists(benchmark.ignored))
+        .filter(|benchmark| {
+            selection.names_with(benchmark.name(), &benchmark.benchmark.parameters)
+                && selection.lists(benchmark.ignored)
+        })
         .collect();
     let noun = if named.len() == 1 { "test" } else { "tests" };
     say(&format!("\nrunning {} {noun}\n", named.len()))?;
@@ -287,7 +296,9 @@ fn smoke(
 fn listing(benchmarks: &[Planned], selection: &Selection, terse: bool) -> String {
     let mut text = String::new();
     let mut count = 0;
-    let listed = |b: &&Planned| selection.names(b.name()) && selection.lists(b.ignored);
+    let listed = |b: &&Planned| {
+        selection.names_with(b.name(), &b.benchmark.parameters) && selection.lists(b.ignored)
+    };
     for benchmark in benchmarks.iter().filter(listed) {
         count += 1;
         let _ = writeln!(text, "{}: benchmark", benchmark.name());

@@ -14,6 +14,7 @@ use deadheat_model::{
 };
 
 use crate::exit::Failure;
+use crate::settings::Selection;
 
 pub use links::Links;
 pub use stored::{NotStored, stored_run};
@@ -76,10 +77,11 @@ pub fn history(
 }
 
 fn is_named(series: &HistorySeries, names: &[String]) -> bool {
-    names.is_empty()
-        || names
-            .iter()
-            .any(|name| series.name().contains(name.as_str()))
+    let selection = Selection {
+        filters: names.to_vec(),
+        ..Selection::default()
+    };
+    selection.names(&series.name())
 }
 
 /// Machines by their numbers, in the order they are met.

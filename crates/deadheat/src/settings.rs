@@ -20,10 +20,10 @@ pub use program::{is_program, program};
 /// The benchmarks that the command line selects, by their names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// A benchmark is meant when its name contains one of these, or always
+    /// A benchmark is meant when its name has one of these [as a part](has_part), or always
     /// when there are none.
     pub filters: Vec<String>,
-    /// It is not meant when its name contains one of these.
+    /// It is not meant when its name has one of these.
     pub skips: Vec<String>,
     /// Names must be equal, not contain.
     pub exact: bool,
@@ -53,6 +53,12 @@ impl Selection {
         self.names_any(&[name])
     }
 
+    /// Returns true if the benchmark is meant by its name or by the title that answers print, which
+    /// shows its parameters.
+    pub fn names_with(&self, name: &str, parameters: &[(String, String)]) -> bool {
+        self.names_any(&[name, &titled(name, parameters)])
+    }
+
     /// Returns true if what goes by all these names is meant: any of them may match a filter, and
     /// none may be skipped.
     pub fn names_any(&self, names: &[&str]) -> bool {
@@ -61,7 +67,7 @@ impl Selection {
                 if self.exact {
                     name == pattern
                 } else {
-                    name.contains(pattern.as_str())
+                    has_part(name, pattern)
                 }
             })
         };
@@ -86,6 +92,46 @@ impl Selection {
     pub fn lists(&self, ignored: bool) -> bool {
         self.ignored != Ignored::Only || ignored
     }
+}
+
+/// A name with the parameters that it does not tell, as answers print it: `sum (length=10)`.
+pub(crate) fn titled(name: &str, parameters: &[(String, String)]) -> String {
+    let parameters = parameters.iter().map(|(key, value)| match key.as_str() {
+        "" => value.clone(),
+        key => format!("{key}={value}"),
+    });
+    let untold: Vec<String> = parameters.filter(|one| !name.contains(&**one)).collect();
+    match untold.is_empty() {
+        true => name.to_owned(),
+        false => format!("{name} ({})", untold.join(", ")),
+    }
+}
+
+/// Returns true if the name contains the filter, numbers whole: `sort/10` is not in `sort/1000`. A
+/// filter with `/`, `::` or `=` names parts of the name, which must be whole, too: `parse/json` is in
+/// `parse/json/small`, but not in `parse/json5`.
+fn has_part(name: &str, filter: &str) -> bool {
+    let is_parts = ["/", "::", "="].iter().any(|sign| filter.contains(sign));
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    // Characters next to an end of the filter, the nearest first, of which the first is its own.
+    let goes_on = |own: Option<char>, beyond: &mut dyn Iterator<Item = char>| {
+        let (Some(own), Some(next)) = (own, beyond.next()) else {
+            return false;
+        };
+        let mut is_point = || next == '.' && beyond.next().is_some_and(|c| c.is_ascii_digit());
+        (is_parts && is_word(own) && is_word(next))
+            || (own.is_ascii_digit() && (next.is_ascii_digit() || is_point()))
+    };
+    let is_whole = |at: usize| {
+        let (before, behind) = (&name[..at], &name[at + filter.len()..]);
+        !goes_on(filter.chars().next(), &mut before.chars().rev())
+            && !goes_on(filter.chars().next_back(), &mut behind.chars())
+    };
+    let places = name.char_indices().map(|(at, _)| at);
+    filter.is_empty()
+        || places
+            .filter(|at| name[*at..].starts_with(filter))
+            .any(is_whole)
 }
 
 /// Says that nothing is selected, and what could be.
@@ -136,6 +182,72 @@ mod tests {
         assert!(some.names("utf8/std") && some.names("quicksort"));
         assert!(!some.names("hash"));
         assert!(selection(&[], &[], false).names("anything"));
+    }
+
+    #[test]
+    fn numbers_in_filters_are_whole() {
+        let selects = |filter: &str, name: &str| selection(&[filter], &[], false).names(name);
+        for (filter, name) in [
+            ("by_if/10", "by_if/10"),
+            ("by_if/10", "by_if/10/x"),
+            ("10", "by_if/10-8"),
+            ("10/10", "110/10/10"),
+            ("n=3", "Sort/n=3-8"),
+            ("sort", "sort_list"),
+            ("sort", "quicksort10"),
+            ("utf8", "utf8_lossy"),
+            ("1.5", "x=1.5"),
+            ("", "x"),
+        ] {
+            assert!(selects(filter, name), "{filter} {name}");
+        }
+        for (filter, name) in [
+            ("by_if/10", "by_if/1000"),
+            ("by_if/10", "by_if/110"),
+            ("1024", "sort/10240"),
+            ("1024", "sort/21024"),
+            ("n=1", "sum (n=1.5)"),
+            ("5", "sum (n=1.5)"),
+        ] {
+            assert!(!selects(filter, name), "{filter} {name}");
+            let skips = selection(&[], &[filter], false);
+            assert!(skips.names(name), "{filter} {name}");
+        }
+    }
+
+    #[test]
+    fn a_filter_with_a_separator_selects_whole_parts() {
+        let selects = |filter: &str, name: &str| selection(&[filter], &[], false).names(name);
+        for (filter, name) in [
+            ("parse/json", "parse/json"),
+            ("parse/json", "fast/parse/json/small"),
+            ("parse/", "parse/json"),
+            ("text::sum", "text::sum (loop)"),
+            ("order=random", "sum (length=10, order=random)"),
+        ] {
+            assert!(selects(filter, name), "{filter} {name}");
+        }
+        for (filter, name) in [
+            ("parse/json", "parse/json5"),
+            ("parse/json", "parse/json_lines"),
+            ("sort/fast", "quicksort/fast"),
+            ("text::sum", "text::summary"),
+            ("order=rand", "sum (order=random)"),
+        ] {
+            assert!(!selects(filter, name), "{filter} {name}");
+        }
+    }
+
+    #[test]
+    fn a_benchmark_is_selected_by_the_parameters_that_are_printed() {
+        let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+        let parameters = [pair("length", "10"), pair("", "fast")];
+        let selects = |filter: &str, exact| {
+            selection(&[filter], &[], exact).names_with("by_if/10", &parameters)
+        };
+        assert!(selects("length=10", false) && selects("fast", false));
+        assert!(!selects("length=1", false));
+        assert!(selects("by_if/10", true) && selects("by_if/10 (length=10, fast)", true));
     }
 
     #[test]

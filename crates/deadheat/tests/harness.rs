@@ -562,16 +562,22 @@ fn what_makes_no_sense_is_told_before_anything_runs() {
 }
 
 #[test]
-fn a_filter_that_matches_nothing_is_told_and_no_error() {
+fn a_filter_that_matches_nothing_is_told_and_an_error_only_for_a_gate() {
     let track = Track::new();
-    let done = track.race(&["nowhere"]).ends_with(0);
-    assert!(
-        done.stderr
-            .contains("no benchmark is selected; there are fine/work"),
-        "{done:?}"
-    );
-    assert_eq!(done.stdout, "");
-    assert!(track.runs().is_empty());
+    for (words, code) in [
+        (&["nowhere"][..], 0),
+        (&["nowhere", "--fail-on", "slower"], 6),
+        (&["nowhere", "--fail-on", "slower", "--allow-unjudged"], 0),
+    ] {
+        let done = track.race(words).ends_with(code);
+        assert!(
+            done.stderr
+                .contains("no benchmark is selected; there are fine/work"),
+            "{done:?}"
+        );
+        assert_eq!(done.stdout, "");
+        assert!(track.runs().is_empty());
+    }
 }
 
 #[test]

@@ -175,21 +175,15 @@ pub fn nothing_in_common(left_out: &[LeftOut], names: &[String; 2]) -> Failure {
     })
 }
 
-/// Tells that no benchmark is asked for, and which there are. That is no error,
-/// as it is none for a bench target.
+/// That the filters select no benchmark, and which there are.
 pub fn nothing_selected<'a>(
     names: impl Iterator<Item = &'a str>,
     left_out: &'a [LeftOut],
-) -> Status {
-    to_stderr("deadheat", &no_name_fits(names, left_out));
-    Status::Done
-}
-
-fn no_name_fits<'a>(names: impl Iterator<Item = &'a str>, left_out: &'a [LeftOut]) -> String {
+) -> Failure {
     let glyphs = Glyphs::new(terminal::speaks_unicode());
     let names = names.chain(left_out.iter().map(|one| one.benchmark.as_str()));
     let names: Vec<String> = names.map(|name| escape(name, glyphs)).collect();
-    settings::nothing_selected(&names)
+    Failure::NothingSelected(settings::nothing_selected(&names))
 }
 
 /// Races two builds, and answers.
@@ -213,10 +207,9 @@ pub fn race_silently(
     if matches!(field, Field::Harness(_)) {
         refuse_sample_time(options)?;
     }
-    let pairing = pair_builds(&field, &entrants.names, &options.selection());
-    if pairing.benchmarks.is_empty() {
-        return Err(nothing_in_common(&pairing.left_out, &entrants.names));
-    }
+    let sides = &entrants.names;
+    let pair = |selection: &Selection| pair_builds(&field, sides, selection);
+    let pairing = selected(pair, Some(sides), options)?;
     race_entries(&options.race(), entries(pairing, options), options)
 }
 
@@ -288,6 +281,15 @@ fn race_selected(
     sides: Option<&[String; 2]>,
     options: &BenchOptions,
 ) -> Result<Status, Failure> {
+    race_pairing(selected(pair, sides, options)?, options)
+}
+
+/// What the options select of all that `pair` finds, at least one benchmark.
+fn selected(
+    pair: impl Fn(&Selection) -> Pairing,
+    sides: Option<&[String; 2]>,
+    options: &BenchOptions,
+) -> Result<Pairing, Failure> {
     let all = pair(&Selection {
         ignored: Ignored::In,
         ..Selection::default()
@@ -301,9 +303,9 @@ fn race_selected(
     let pairing = pair(&options.selection());
     if pairing.benchmarks.is_empty() {
         let names = all.benchmarks.iter().map(|one| one.name.as_str());
-        return Ok(nothing_selected(names, &all.left_out));
+        return Err(nothing_selected(names, &all.left_out));
     }
-    race_pairing(pairing, options)
+    Ok(pairing)
 }
 
 /// Races these benchmarks, or lists them, and answers.
@@ -392,7 +394,7 @@ fn harness_alone(
         ..Pairing::default()
     };
     if pairing.benchmarks.is_empty() {
-        return Ok(nothing_selected(names.iter().map(String::as_str), &[]));
+        return Err(nothing_selected(names.iter().map(String::as_str), &[]));
     }
     race_pairing(pairing, options)
 }
@@ -473,7 +475,9 @@ mod tests {
     fn of_many_benchmarks_some_are_named_where_none_is_selected() {
         let all: Vec<String> = (0..12).map(|number| format!("b{number}")).collect();
         let left_out = [only("x", "old")];
-        let text = no_name_fits(all.iter().map(String::as_str), &left_out);
+        let failure = nothing_selected(all.iter().map(String::as_str), &left_out);
+        assert_eq!(failure.code(), 6);
+        let text = failure.to_string();
         assert!(text.contains("there are b0, b1,"), "{text}");
         assert!(text.ends_with("b9 and 3 more (--list)"), "{text}");
     }

@@ -169,7 +169,7 @@ impl RangeArgs {
         let window = Window::of(&index, &repository, asked)?;
         let found = history(&index, &window, &self.benchmarks, &accepted)?;
         if found.timelines.is_empty() && !self.benchmarks.is_empty() {
-            return Err(Failure::Usage(format!(
+            return Err(Failure::NothingSelected(format!(
                 "no benchmark of this range is called {}; `deadheat history show` lists them",
                 self.benchmarks.join(" or ")
             )));

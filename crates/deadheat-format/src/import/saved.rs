@@ -186,6 +186,7 @@ fn read_as(format: SavedFormat, file: &Path, text: &[u8]) -> Result<Results, For
         SavedFormat::Go => go::read(text),
         SavedFormat::GoEvents => go::read(&go::text_of_events(text)),
         SavedFormat::BenchmarkDotNet => benchmark_dotnet::read(text),
+        SavedFormat::BenchmarkDotNetTable => benchmark_dotnet::read_table(text),
         SavedFormat::Asv => asv::read(text),
         SavedFormat::Nanobench => nanobench::read(text),
     };
@@ -285,6 +286,8 @@ pub enum SavedFormat {
     GoEvents,
     /// The full JSON of BenchmarkDotNet.
     BenchmarkDotNet,
+    /// The CSV of BenchmarkDotNet.
+    BenchmarkDotNetTable,
     /// The JSON of asv.
     Asv,
     /// The JSON of nanobench.
@@ -387,6 +390,9 @@ fn of_lines(text: &[u8]) -> Option<SavedFormat> {
     let first = text.split(|byte| *byte == b'\n').next()?;
     if begins_a_table(text) {
         return Some(SavedFormat::TidyCsv);
+    }
+    if benchmark_dotnet::is_table(first) {
+        return Some(SavedFormat::BenchmarkDotNetTable);
     }
     if others::text(text).is_some() {
         return None;
@@ -716,16 +722,6 @@ mod tests {
                 "\"Benchmark\",\"Mode\",\"Threads\",\"Samples\"\n",
                 "CSV of JMH",
                 "-rf json",
-            ),
-            (
-                "Method;Job;Mean;Error;StdDev\n",
-                "BenchmarkDotNet",
-                "fulljson",
-            ),
-            (
-                "Method,Job,Mean,Error,StdDev\n",
-                "BenchmarkDotNet",
-                "fulljson",
             ),
             (
                 "| Method |  Mean | Error | StdDev |\n",

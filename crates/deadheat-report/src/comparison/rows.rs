@@ -182,7 +182,7 @@ fn worst(group: &[Row<'_>]) -> Option<f64> {
 /// its label and its threads, unless the name has them already.
 pub(super) fn title(comparison: &Comparison, glyphs: Glyphs) -> String {
     let name = &comparison.benchmark;
-    let mut beside = comparison.parameters.clone();
+    let mut beside = suite::untold(name, &comparison.parameters).to_vec();
     if let Some(label) = comparison.label.as_ref().filter(|label| !label.is_empty()) {
         beside.push((String::new(), label.clone()));
     }
@@ -190,7 +190,7 @@ pub(super) fn title(comparison: &Comparison, glyphs: Glyphs) -> String {
     if let Some(threads) = suite::threads_beside(comparison).filter(|threads| *threads > 1) {
         beside.push((String::new(), format!("{threads} threads")));
     }
-    suite::title_of(name, &beside, glyphs)
+    suite::title_with(name, &beside, glyphs)
 }
 
 /// Compares as people sort: `a/9` before `a/10`.

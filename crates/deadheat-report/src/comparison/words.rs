@@ -13,7 +13,7 @@ use crate::glyphs::Glyphs;
 use crate::names::{escape, first_of, gathered, shorten};
 use crate::sentences::{self, Source};
 use crate::suite::{self, left_out_cell, tally_with};
-use crate::units::{counted, two_digits};
+use crate::units::{counted, p_value};
 use crate::warnings::{WarningText, is_information, sentence, warnings_first};
 
 /// So many names stand in a sentence.
@@ -25,21 +25,12 @@ const NAME: usize = 60;
 /// So many ways of failing are told.
 const FAILURES: usize = 20;
 
-/// A p-value with two digits; below a billionth nobody counts on.
-pub(super) fn probability(p: f64) -> String {
-    match p {
-        p if p >= 0.0001 => two_digits(p),
-        p if p >= 1e-9 => format!("{p:.1e}"),
-        _ => "<1e-9".to_owned(),
-    }
-}
-
 /// The p-value that a change was called by; `None` beside any other verdict, which answers another
 /// question than whether the change is zero, and where the interval alone decided.
 pub(super) fn p_of_the_change(comparison: &Comparison) -> Option<String> {
     let called = matches!(comparison.verdict, Some(Verdict::Faster | Verdict::Slower));
     let p = comparison.p_looks.filter(|p| *p <= comparison.alpha);
-    p.filter(|_| called).map(probability)
+    p.filter(|_| called).map(p_value)
 }
 
 /// A metric as the title of a table, with the direction where it is not that of a cost.
@@ -380,15 +371,6 @@ impl Scene<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_p_value_keeps_two_digits_and_is_never_nought() {
-        let shown = [1.0, 0.049, 0.00012, 3.14e-7, 1e-9, 0.0].map(probability);
-        assert_eq!(
-            shown,
-            ["1.0", "0.049", "0.00012", "3.1e-7", "1.0e-9", "<1e-9"]
-        );
-    }
 
     #[test]
     fn of_many_names_the_first_ten_are_told() {

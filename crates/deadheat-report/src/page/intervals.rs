@@ -35,13 +35,16 @@ pub(super) struct Axis {
 
 impl Axis {
     /// An axis on which everything has room.
-    pub(super) fn of(comparisons: &[Comparison], overall: &[Overall]) -> Axis {
+    pub(super) fn of<'a>(
+        comparisons: &'a [Comparison],
+        overall: impl Iterator<Item = &'a Overall>,
+    ) -> Axis {
         let margins = comparisons
             .iter()
             .map(|one| LogRatio::from_change(one.margin).0);
         let margin = margins.fold(0.0, f64::max);
         let estimates = comparisons.iter().filter_map(|one| one.estimate.as_ref());
-        let means = overall.iter().map(|one| &one.estimate);
+        let means = overall.map(|one| &one.estimate);
         Self::with_room_for(estimates.chain(means), margin)
     }
 

@@ -12,7 +12,7 @@ use crate::cost::cost_of;
 use crate::names::{shorten, shown};
 use crate::run::Run;
 use crate::sentences;
-use crate::suite::{left_out_cell, legend_alone};
+use crate::suite::{self, left_out_cell, legend_alone};
 use crate::units::{Precision, counted};
 
 /// Columns that the words of a failure may take in a row.
@@ -36,7 +36,7 @@ pub(super) fn write(
         candidate: table.columns[1].kind.is_name(),
         gate: analysis.comparisons.iter().any(|one| one.gate.is_some()),
     };
-    let axis = Axis::of(&analysis.comparisons, &analysis.overall);
+    let axis = Axis::of(&analysis.comparisons, suite::means(analysis));
     let rows = analysis.comparisons.len() + analysis.failures.len() + analysis.left_out.len();
     out.write_str(
         "<section class=\"suite\" aria-labelledby=\"suite\"><h2 id=\"suite\">Overview</h2>",
@@ -123,7 +123,7 @@ pub(super) fn write(
         order += 1;
     }
     for one in &analysis.left_out {
-        let title = isolated(&shown(&one.benchmark, run.name, GLYPHS));
+        let title = run.left_out_title(one);
         let why = sentences::left_out(std::slice::from_ref(one), GLYPHS).join(" ");
         let why = shorten(&why, WORDS, GLYPHS);
         let word = left_out_cell(&one.reason).unwrap_or("left out");
@@ -280,11 +280,11 @@ fn without(
 
 /// The mean over all benchmarks of a recording, below the rows.
 fn means(out: &mut dyn Write, run: &Run<'_>, columns: &Columns, axis: &Axis) -> fmt::Result {
-    if run.analysis.overall.is_empty() {
+    if suite::means(run.analysis).next().is_none() {
         return Ok(());
     }
     out.write_str("<tfoot>")?;
-    for one in &run.analysis.overall {
+    for one in suite::means(run.analysis) {
         let count = counted(one.benchmarks as u64, "benchmark", "benchmarks");
         let name = match one.population {
             Population::These => format!("mean of {count}"),

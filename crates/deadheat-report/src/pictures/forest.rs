@@ -9,7 +9,7 @@ use super::canvas::{
 use super::scene::{BELOW, Frame, Picture, SIDE, head, margin, percent, percents};
 use crate::cost::cost_of;
 use crate::glyphs::Glyphs;
-use crate::names::{labels, shorten};
+use crate::names::{labels, shorten_apart, texts};
 use crate::units::{drawn_span, effect};
 use crate::{sentences, suite};
 
@@ -63,14 +63,15 @@ const NAME: usize = 1_000;
 
 fn rows(analysis: &Analysis) -> Vec<Row> {
     let mut rows = Vec::new();
-    for group in suite::groups(&analysis.comparisons) {
+    let named = suite::rows_name_candidates(analysis);
+    let groups = suite::groups(&analysis.comparisons);
+    let titles = texts(&groups, &|group| suite::title(&group[0], Glyphs::Unicode));
+    let titles = shorten_apart(&titles, NAME, Glyphs::Unicode);
+    for (group, title) in groups.into_iter().zip(titles) {
         let labels = labels(&suite::names(group), 40, Glyphs::Unicode);
         for (index, one) in group.iter().enumerate() {
-            let title = shorten(&suite::title(one, Glyphs::Unicode), NAME, Glyphs::Unicode);
-            let name = match labels.get(index + 1).filter(|_| group.len() > 1) {
-                Some(candidate) => format!("{title}: {candidate}"),
-                None => title,
-            };
+            let candidate = labels.get(index + 1).filter(|_| named);
+            let name = suite::row_name(&title, candidate.map(String::as_str));
             let (ink, marker) = of_verdict(one.verdict);
             let cost = cost_of(one);
             rows.push(Row {
@@ -94,7 +95,7 @@ fn rows(analysis: &Analysis) -> Vec<Row> {
         });
     }
     let several = analysis.overall.len() > 1;
-    for overall in &analysis.overall {
+    for overall in suite::means(analysis) {
         let mut name = "geometric mean".to_owned();
         if several {
             let candidate = labels(&[&overall.candidate], 40, Glyphs::Unicode).concat();

@@ -222,6 +222,7 @@ pub fn comparison(verdict: Option<Verdict>, change: f64, half_width: f64) -> Com
 
 pub fn analysis(comparisons: Vec<Comparison>) -> Analysis {
     Analysis {
+        of_builds: true,
         tool_version: "0.1.0".to_owned(),
         seed: Some(7),
         comparisons,
@@ -648,6 +649,7 @@ pub fn functions() -> Analysis {
         planned: 40,
     });
     Analysis {
+        of_builds: false,
         processes: Processes::Workers,
         ..analysis(vec![bytes, items])
     }

@@ -27,6 +27,7 @@ mod plots;
 #[cfg(feature = "png")]
 mod plotted;
 mod quoted;
+mod row_names;
 mod rows;
 mod saved;
 mod sketched;

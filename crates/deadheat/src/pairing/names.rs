@@ -7,7 +7,7 @@ use deadheat_model::{LeftOut, LeftOutReason};
 
 use super::{Listed, Pairing, Target, named};
 use crate::race::harness_benchmark;
-use crate::settings::{Selection, distinct};
+use crate::settings::{Selection, distinct, titled};
 
 /// An executable of a harness with the names of its benchmarks, as either build made it; both are
 /// of the same harness.
@@ -27,7 +27,7 @@ pub fn pair_names(targets: &[Launched], sides: &[String; 2], selection: &Selecti
         let only_new = new.iter().filter(|name| !old.contains(name));
         let mut seen: Vec<&String> = Vec::new();
         for name in old.iter().chain(only_new) {
-            let shown = Shown::benchmark(prefix, name);
+            let shown = Shown::benchmark(prefix, name, &[]);
             if seen.contains(&name) || !shown.is_selected(selection, false) {
                 continue;
             }
@@ -70,17 +70,25 @@ pub(super) struct Shown {
     own: String,
     /// Within the answer: with target and contender, where these are needed.
     pub(super) whole: String,
+    /// As a row of the answer is called: with its parameters.
+    title: String,
 }
 
 impl Shown {
     /// A benchmark, in a target that must be named or need not.
-    pub(super) fn benchmark(target: Option<&str>, name: &str) -> Self {
+    pub(super) fn benchmark(
+        target: Option<&str>,
+        name: &str,
+        parameters: &[(String, String)],
+    ) -> Self {
+        let whole = match target {
+            Some(target) => format!("{target}::{name}"),
+            None => name.to_owned(),
+        };
         Self {
             own: name.to_owned(),
-            whole: match target {
-                Some(target) => format!("{target}::{name}"),
-                None => name.to_owned(),
-            },
+            title: titled(&whole, parameters),
+            whole,
         }
     }
 
@@ -89,12 +97,13 @@ impl Shown {
         Self {
             own: self.own.clone(),
             whole: format!("{} ({contender})", self.whole),
+            title: self.title.clone(),
         }
     }
 
     /// Returns whether it is selected, by any of its names.
     pub(super) fn is_selected(&self, selection: &Selection, ignored: bool) -> bool {
-        selection.runs(ignored) && selection.names_any(&[&self.own, &self.whole])
+        selection.runs(ignored) && selection.names_any(&[&self.own, &self.whole, &self.title])
     }
 }
 
@@ -221,7 +230,7 @@ mod tests {
 
     #[test]
     fn a_row_can_be_asked_for_by_its_own_name_and_by_the_one_that_is_shown() {
-        let shown = Shown::benchmark(Some("text"), "sum").contender("loop");
+        let shown = Shown::benchmark(Some("text"), "sum", &[]).contender("loop");
         assert_eq!(shown.whole, "text::sum (loop)");
         let selected = |filter: &str| {
             let selection = Selection {

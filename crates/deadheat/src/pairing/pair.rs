@@ -50,7 +50,7 @@ pub fn race_alone(targets: &[Worker], selection: &Selection) -> Pairing {
         };
         let before = pairing.benchmarks.len();
         for benchmark in &listed.listing.benchmarks {
-            let shown = Shown::benchmark(prefix, &benchmark.name);
+            let shown = Shown::benchmark(prefix, &benchmark.name, &benchmark.parameters);
             if !shown.is_selected(selection, benchmark.ignored) {
                 continue;
             }
@@ -95,7 +95,7 @@ impl OfTarget<'_> {
             among.iter().position(|other| other.name == name)
         };
         for benchmark in old {
-            let shown = Shown::benchmark(prefix, &benchmark.name);
+            let shown = Shown::benchmark(prefix, &benchmark.name, &benchmark.parameters);
             match namesake(new, &benchmark.name) {
                 Some(place) => self.both(&shown, benchmark, &new[place]),
                 None => self.only_in(0, &shown, benchmark.ignored),
@@ -103,7 +103,7 @@ impl OfTarget<'_> {
         }
         for benchmark in new {
             if namesake(old, &benchmark.name).is_none() {
-                let shown = Shown::benchmark(prefix, &benchmark.name);
+                let shown = Shown::benchmark(prefix, &benchmark.name, &benchmark.parameters);
                 self.only_in(1, &shown, benchmark.ignored);
             }
         }

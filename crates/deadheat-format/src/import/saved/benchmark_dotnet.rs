@@ -1,5 +1,7 @@
 //! The JSON of BenchmarkDotNet.
 
+mod table;
+
 use std::collections::HashMap;
 
 use deadheat_model::{
@@ -12,6 +14,11 @@ use serde_json::Value;
 use super::json::{Number, Text, from_json_entries, lenient};
 use super::rows::{Rows, summarised, tool};
 use crate::error::FileProblem;
+
+pub(super) use table::{is_table, read_table};
+
+/// Why a method without any time has failed.
+const NOTHING_MEASURED: &str = "BenchmarkDotNet measured nothing of it";
 
 /// Reads a report of BenchmarkDotNet, full or brief. Each launch is a process.
 pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
@@ -183,7 +190,7 @@ impl Case {
         }
         let Some(statistics) = self.statistics.as_ref().filter(|_| times.is_empty()) else {
             let state = if times.is_empty() {
-                ResultState::Failed("BenchmarkDotNet measured nothing of it".to_owned())
+                ResultState::Failed(NOTHING_MEASURED.to_owned())
             } else {
                 ResultState::Measured
             };
@@ -234,17 +241,7 @@ impl Case {
         }
         let parameters = self.parameters.as_deref().unwrap_or_default();
         identity = with_parameters(identity, parameters);
-        match self.job() {
-            Some(job) => {
-                let shown = if is_a_way_to_run(job) {
-                    QualifierShown::IfFileDiffers
-                } else {
-                    differs
-                };
-                identity.with("job", job, QualifierPlace::Setting, shown)
-            }
-            None => identity,
-        }
+        with_job(identity, self.job())
     }
 
     /// The word before the settings in `Type.Method: Job(settings) [parameters]`.
@@ -270,6 +267,17 @@ fn with_parameters(mut identity: Identity, parameters: &str) -> Identity {
         identity = identity.with(key.to_owned(), value, place, shown);
     }
     identity
+}
+
+/// The same with its job, if that is known.
+fn with_job(identity: Identity, job: Option<&str>) -> Identity {
+    let Some(job) = job else { return identity };
+    let shown = if is_a_way_to_run(job) {
+        QualifierShown::IfFileDiffers
+    } else {
+        QualifierShown::IfSideDiffers
+    };
+    identity.with("job", job, QualifierPlace::Setting, shown)
 }
 
 /// Returns true if jobs of other names may be compared with this one: its name is one that

@@ -107,12 +107,36 @@ impl Set {
         };
         let benchmark = text("benchmark.json")?.unwrap_or_default();
         let (sample, estimates) = (text("sample.json")?, text("estimates.json")?);
-        read(
+        let (id, mut read) = read(
             &self.folder,
             &benchmark,
             sample.as_deref(),
             estimates.as_deref(),
-        )
+        )?;
+        let unit = text("raw.csv")?.and_then(|raw| unit_of(&raw));
+        if let Some(unit) = unit.filter(|unit| unit != "ns") {
+            measures(&mut read, &unit);
+        }
+        Ok((id, read))
+    }
+}
+
+/// The unit of a set's values, as the first row of `raw.csv` tells it.
+fn unit_of(raw: &[u8]) -> Option<String> {
+    let mut reader = csv::Reader::from_reader(raw);
+    let column = reader.headers().ok()?.iter().position(|it| it == "unit")?;
+    let first = reader.records().next()?.ok()?;
+    first.get(column).map(str::to_owned)
+}
+
+/// Makes the times of a benchmark what they are: values of a measurement in this unit. Its rates go,
+/// because they are not rates per second.
+fn measures(benchmark: &mut ResultBenchmark, unit: &str) {
+    let metrics = benchmark.metrics.len();
+    if metrics > 0 {
+        let dimension = Unit::of_rate(unit).unwrap_or(Unit::Count);
+        benchmark.metrics = vec![Metric::foreign(unit, dimension, Better::Less)];
+        benchmark.values = benchmark.values.iter().copied().step_by(metrics).collect();
     }
 }
 

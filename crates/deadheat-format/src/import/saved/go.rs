@@ -782,11 +782,8 @@ fn tidy(unit: &str) -> (String, f64) {
 
 /// The dimension that the name of a unit tells: its last word before the `/op`.
 fn dimension(name: &str) -> Unit {
-    if name == "B/s" {
-        return Unit::BytesPerSecond;
-    }
-    if name.ends_with("/s") {
-        return Unit::PerSecond;
+    if let Some(rate) = Unit::of_rate(name) {
+        return rate;
     }
     let total = name.strip_suffix("/op").unwrap_or(name);
     match total.rsplit('-').next() {

@@ -226,8 +226,6 @@ impl Family {
 /// The metric of a counter, and which way it improves where that is known.
 fn counter(name: String) -> Metric {
     let (unit, better) = match name.as_str() {
-        "bytes_per_second" => (Unit::BytesPerSecond, Better::More),
-        "items_per_second" => (Unit::PerSecond, Better::More),
         "allocs_per_iter" => return Metric::Allocations,
         "max_bytes_used" | "total_allocated_bytes" | "net_heap_growth" => {
             (Unit::Bytes, Better::Less)
@@ -236,10 +234,10 @@ fn counter(name: String) -> Metric {
         "INSTRUCTIONS" => return Metric::Instructions,
         "BRANCH-MISSES" => return Metric::BranchMisses,
         "CACHE-MISSES" => return Metric::CacheMisses,
-        name if name.ends_with("_per_second") || name.ends_with("/s") => {
-            (Unit::PerSecond, Better::More)
-        }
-        _ => (Unit::Count, Better::Unknown),
+        name => match Unit::of_rate(name) {
+            Some(rate) => (rate, Better::More),
+            None => (Unit::Count, Better::Unknown),
+        },
     };
     Metric::foreign(name, unit, better)
 }

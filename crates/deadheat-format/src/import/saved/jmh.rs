@@ -351,7 +351,14 @@ fn counted(name: &str, unit: &str) -> (Metric, f64) {
         // A unit of which nothing is known becomes part of the name.
         None => {
             let name = format!("{name} ({unit})");
-            (Metric::foreign(name, Unit::Count, Better::Unknown), 1.0)
+            (
+                Metric::foreign(
+                    name,
+                    Unit::of_rate(unit).unwrap_or(Unit::Count),
+                    Better::Unknown,
+                ),
+                1.0,
+            )
         }
     }
 }

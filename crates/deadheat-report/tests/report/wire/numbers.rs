@@ -61,6 +61,18 @@ pub enum Unit {
     Count,
     #[serde(rename = "bytes/s")]
     BytesPerSecond,
+    #[serde(rename = "kB/s")]
+    KilobytesPerSecond,
+    #[serde(rename = "MB/s")]
+    MegabytesPerSecond,
+    #[serde(rename = "GB/s")]
+    GigabytesPerSecond,
+    #[serde(rename = "KiB/s")]
+    KibibytesPerSecond,
+    #[serde(rename = "MiB/s")]
+    MebibytesPerSecond,
+    #[serde(rename = "GiB/s")]
+    GibibytesPerSecond,
     #[serde(rename = "1/s")]
     PerSecond,
 }
