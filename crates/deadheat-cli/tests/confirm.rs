@@ -301,7 +301,7 @@ fn google_benchmark_executables_are_confirmed_likewise() {
             failing,
             3,
             [
-                "the second race ended without a verdict on 'NEW', so there the first decides alone",
+                "the second race ended without a verdict on 'a/8', so there the first decides alone",
                 "'a/8 (second race)' failed",
             ],
         ),

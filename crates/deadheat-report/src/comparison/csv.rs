@@ -24,10 +24,9 @@ const HEAD: &str = "benchmark,parameters,label,threads,state,message,metric,unit
 ///   was measured; these and all other texts that come from outside are written as `cells` says
 /// - `state`: `compared`, `alone`, `failed`, `skipped`, `not-alike` or `only-in`; `message` says
 ///   why, of `only-in` which side has it
-/// - `metric`, its `unit` (`ns`, `bytes`, `count`, `bytes/s` or a multiple such as
-///   `MB/s`, `1/s`) and which way is `better`
-///   (`less`, `more`, `unknown`); `judged` is `true` in the row the verdict on the benchmark speaks
-///   of
+/// - `metric`, its `unit` (`ns`, `bytes`, `count`, `bytes/s` or a multiple such as `MB/s`, `1/s`) and
+///   which way is `better` (`less`, `more`, `unknown`); `judged` is `true` in the row the verdict on
+///   the benchmark speaks of
 /// - `baseline…`, `candidate…`: the side's name, and what its samples come to, per iteration and in
 ///   the unit
 /// - `change`: candidate/baseline − 1 of the metric itself, with the ends of its interval, `ci_low`
