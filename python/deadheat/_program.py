@@ -12,6 +12,7 @@ import sysconfig
 from collections.abc import Sequence
 
 from deadheat._errors import ProgramNotFound, RaceFailed, UsageError
+from deadheat._settings import error_in_python_words
 
 NAME = "deadheat.exe" if sys.platform == "win32" else "deadheat"
 # Seconds that deadheat has to clean up when it is interrupted.
@@ -46,8 +47,8 @@ def quoted(words: Sequence[str]) -> str:
 def run(arguments: Sequence[str]) -> str:
     """Runs the program and returns what it prints.
 
-    Raises `UsageError` for arguments that it refuses and `RaceFailed` for all else, in its words.
-    A Ctrl-C is handed on to it, and awaited, so that it leaves nothing behind.
+    Raises `UsageError` for arguments that it refuses and `RaceFailed` for everything else that
+    goes wrong. Hands a Ctrl-C on to the program and waits for it, so that nothing is left behind.
     """
     process = subprocess.Popen(
         [find_program(), *arguments],
@@ -69,10 +70,10 @@ def run(arguments: Sequence[str]) -> str:
             process.kill()
             process.communicate()
         raise
-    said = said.strip().removeprefix("error: ")
     if process.returncode == 2:
-        raise UsageError(said.split("\n\nUsage:")[0])
+        raise UsageError(error_in_python_words(said))
     # 1: a gate that the user asked for; the answer is there.
     if process.returncode not in (0, 1) and not answer:
-        raise RaceFailed(said or f"deadheat ended with exit code {process.returncode}")
+        ended = f"the program deadheat ended with exit code {process.returncode}"
+        raise RaceFailed(error_in_python_words(said) or ended)
     return answer
