@@ -82,7 +82,7 @@ def race(
         command = quoted([sys.executable, paths["race.py"]])
         fixed = ["--json", "--quiet", "--no-config", "--save", paths["run"]]
         fixed += ["--export-csv", paths["csv"], "--csv-exact"]
-        answer = json.loads(run(["bench", command, *fixed, *chosen]))
+        answer = json.loads(run(["bench", command, *fixed, *chosen], folder))
         if "failure" in answer or "failures" in answer:
             failures = [failed["message"] for failed in answer.get("failures", [])]
             raise RaceFailed(in_python_words("; ".join(failures) or answer["failure"]))

@@ -120,7 +120,7 @@ class Result:
         with tempfile.TemporaryDirectory(prefix="deadheat-") as folder:
             file = os.path.join(folder, "race.jsonl")
             self.save(file)
-            told = run([command, file, "--no-config", "--color=never", *options])
+            told = run([command, file, "--no-config", "--color=never", *options], folder)
         lines = [line for line in told.splitlines() if folder not in line]
         return in_python_words("\n".join(lines))
 

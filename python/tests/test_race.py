@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
-from conftest import descendants, environment
+from conftest import environment
 
 import deadheat
 
@@ -220,40 +219,6 @@ def test_a_script_that_races_is_no_worker_and_says_so(tmp_path):
     )
     assert raced.returncode != 0
     assert "deadheat.suite()" in raced.stderr
-
-
-LONG = """
-import deadheat
-try:
-    f, g = lambda: sum(range(10_000)), lambda: sum(range(10_001))
-    deadheat.race(f, g, max_replicates=200, blocks=200)
-except KeyboardInterrupt:
-    print("interrupted")
-"""
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-def test_a_ctrl_c_leaves_no_process_and_no_file(tmp_path):
-    (tmp_path / "script.py").write_text(LONG)
-    marker = f"MARKER={tmp_path}"
-    race = subprocess.Popen(
-        [sys.executable, "script.py"],
-        cwd=tmp_path,
-        env=environment(MARKER=str(tmp_path), TMPDIR=str(tmp_path)),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    for _ in range(200):
-        if len(descendants(marker)) >= 3:
-            break
-        time.sleep(0.05)
-    assert len(descendants(marker)) >= 3
-    race.send_signal(signal.SIGINT)
-    printed, said = race.communicate(timeout=30)
-    assert printed == "interrupted\n", said
-    assert descendants(marker) == []
-    assert [path.name for path in tmp_path.iterdir()] == ["script.py"]
 
 
 def test_without_the_program_the_error_says_how_to_get_it(script):
