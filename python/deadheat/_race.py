@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def race(
     old: Callable[..., Any] | str,
     new: Callable[..., Any] | str,
-    input: Callable[..., Any] | str | None = None,
+    input: Callable[[int], Any] | str | None = None,
     *,
     input_per_call: bool = False,
     check_outputs: bool | Callable[[Any, Any], bool] = False,
