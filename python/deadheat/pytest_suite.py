@@ -433,15 +433,16 @@ def serve_suite(channel: Channel, words: list[str]) -> NoReturn:
     try:
         end = int(pytest.main([*words, *options], plugins=[suite]))
         refused = "; ".join(suite.refusal.lines())
-        refused = refused or f"pytest ends with exit code {end} before it collects"
-        problem = f"UsageError: {refused}"
+        problem = refused or f"pytest ends with exit code {end} before it collects"
+        raised = f"UsageError: {problem}"
     except BaseException as error:
-        end, problem = 1, told(error)
+        end = 1
+        problem = raised = told(error)
     if suite.kind == "list":
         # There is no benchmark that failed, and the last words are shown.
         print(f"deadheat: pytest: {problem}", file=sys.stderr)
         sys.exit(end or 1)
-    suite.fail({"panicked": problem})
+    suite.fail({"panicked": raised})
     channel.end()
 
 
