@@ -148,10 +148,8 @@ pub enum FunctionError {
     NoBenchmarks {
         /// Its end, in words.
         ended: String,
-        /// The beginning of its standard output.
-        printed: String,
-        /// The end of its standard error, in one line.
-        last_words: Option<String>,
+        /// What it wrote to standard error or standard output, in words.
+        wrote: String,
         /// The kind of program that it is instead, and how that is raced, if its output shows it.
         instead: Option<&'static str>,
     },
@@ -195,16 +193,8 @@ Self::NotStarted(inner) => write!(f, "cannot be started: {inner}"),
 Self::OtherProtocol { theirs, ours } => write!(f, "speaks version {theirs} of the worker protocol, and this deadheat version {ours}; build \
          it with a release of deadheat that speaks {ours}"),
 Self::NoBenchmarks { ended, instead: Some(instead), .. } => write!(f, "{ended} and lists no benchmarks: it is {instead}"),
-Self::NoBenchmarks { ended, printed, last_words, instead: None } => {
-    write!(f, "{ended} and lists no benchmarks")?;
-    match (last_words, printed.trim()) {
-        (Some(words), _) => write!(f, "; its last words on standard error: {words}"),
-        (None, "") => f.write_str("; it prints nothing"),
-        (None, printed) => write!(f, "; it prints '{printed}'"),
-    }?;
-    f.write_str("; it is neither a worker (docs/protocol.md) nor an executable of a known harness \
-         (docs/suites.md): name its harness with --harness, or race whole executions with deadheat run")
-}
+Self::NoBenchmarks { ended, wrote, instead: None } => write!(f, "{ended} and lists no benchmarks; {wrote}; it is neither a worker (docs/protocol.md) nor an executable of a known harness \
+         (docs/suites.md): name its harness with --harness, or race whole executions with deadheat run"),
 Self::WithoutSuite => f.write_str("ends without deadheat.suite(), which must be the last line of a file of Python benchmarks (docs/python.md)"),
 Self::Protocol(inner) => write!(f, "does not speak the protocol of workers: {inner}"),
 #[cfg(feature = "commands")]

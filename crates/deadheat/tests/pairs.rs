@@ -541,7 +541,10 @@ fn workers_that_break_down_when_they_are_inspected_are_told_apart() {
             "exit@hello",
             "ended its process with exit code 3 and lists no benchmarks",
         ),
-        ("raise@hello", "misbehaving_worker.py' raised ValueError: no nerves left, at "),
+        (
+            "raise@hello",
+            "misbehaving_worker.py' raised ValueError: no nerves left, at ",
+        ),
         (
             "kill@start",
             "was killed by signal 9 (SIGKILL) and lists no benchmarks",

@@ -118,18 +118,10 @@ pub fn inspect(
             {
                 return listed(harness);
             }
-            if let FunctionError::NoBenchmarks {
-                last_words,
-                instead,
-                ..
-            } = &mut cause
+            if let FunctionError::NoBenchmarks { instead: None, .. } = cause
+                && python_file(program).is_some()
             {
-                *instead = stderr_tail.as_deref().and_then(known_by);
-                last_words.clone_from(&stderr_tail);
-                let unknown = instead.is_none();
-                if let (true, Some(_)) = (unknown, python_file(program)) {
-                    cause = what_python_did(&words, look.ended_well).unwrap_or(cause);
-                }
+                cause = what_python_did(&words, look.ended_well).unwrap_or(cause);
             }
             Err(failure(cause, stderr_tail))
         }
@@ -185,13 +177,17 @@ impl Look<'_> {
     }
 
     fn no_benchmarks(&mut self, ended: String) -> WaitError {
+        let last_words = self.worker.stderr_tail.message();
         let printed = self.worker.printed();
-        let beginning = &printed[..printed.len().min(SHOWN)];
+        let beginning = String::from_utf8_lossy(&printed[..printed.len().min(SHOWN)]);
         wait_error(FunctionError::NoBenchmarks {
             ended,
-            printed: in_one_line(&String::from_utf8_lossy(beginning)).unwrap_or_default(),
-            last_words: None,
-            instead: None,
+            instead: last_words.as_deref().and_then(known_by),
+            wrote: match (last_words, in_one_line(&beginning)) {
+                (Some(words), _) => format!("its last words on standard error: {words}"),
+                (None, Some(printed)) => format!("it prints '{printed}'"),
+                (None, None) => "it prints nothing".to_owned(),
+            },
         })
     }
 
