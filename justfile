@@ -52,6 +52,10 @@ python *options:
 wheel *options:
     python/try wheel {{options}}
 
+# A wheel for every platform of a release that this machine can build for, in python/dist; the others are named with what is missing
+wheels *options:
+    python/try wheels {{options}}
+
 # Odd files for every reader, into analysis and answer, a while for each (cargo install cargo-fuzz, and a nightly compiler)
 fuzz seconds="300":
     just _fuzz csv seeds/csv csv.dict 6000 {{seconds}}

@@ -23,7 +23,8 @@ from deadheat._errors import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from deadheat._race import race
-    from deadheat._result import Result, Side
+    from deadheat._result import Result, Samples, Side, Verdict
+    from deadheat._settings import Settings
 
 __all__ = [
     "CannotTravel",
@@ -31,9 +32,12 @@ __all__ = [
     "ProgramNotFound",
     "RaceFailed",
     "Result",
+    "Samples",
+    "Settings",
     "Side",
     "TooSlow",
     "UsageError",
+    "Verdict",
     "benchmark",
     "race",
     "suite",
@@ -41,13 +45,21 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    # What a worker does not need is imported when it is: a replicate is to start soon.
+    # Workers use none of these, and importing them would delay every replicate.
     if name == "race":
         from deadheat._race import race
 
         return race
-    if name in ("Result", "Side"):
+    if name in ("Result", "Samples", "Side", "Verdict"):
         from deadheat import _result
 
         return getattr(_result, name)
+    if name == "Settings":
+        from deadheat._settings import Settings
+
+        return Settings
     raise AttributeError(f"module 'deadheat' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -11,9 +11,29 @@ from deadheat._errors import UsageError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Any, TypeVar
+    from typing import Any, TypedDict, TypeVar, overload
+
+    from typing_extensions import Unpack
 
     Function = TypeVar("Function", bound=Callable[..., Any])
+
+    class Options(TypedDict, total=False):
+        """What `benchmark` takes besides the functions and their arguments."""
+
+        input: Callable[..., Any] | None
+        input_per_call: bool
+        check_outputs: bool | Callable[[Any, Any], bool]
+        rtol: float
+        atol: float
+        gc: bool
+        bytes: int | None
+        items: int | None
+        ignored: bool
+else:
+    # `typing` takes some milliseconds to import, in every worker.
+    def overload(function):
+        return function
+
 
 # The pipes to deadheat, where this process is a worker. Taken before the file goes on.
 channel = _channel.claim()
@@ -35,6 +55,8 @@ class Benchmark:
         input_per_call: bool = False,
         arguments: dict[str, Any] | None = None,
         check_outputs: bool | Callable[[Any, Any], bool] = False,
+        rtol: float = 0.0,
+        atol: float = 0.0,
         gc: bool = False,
         bytes: int | None = None,
         items: int | None = None,
@@ -50,6 +72,7 @@ class Benchmark:
         self.most_iterations = MOST_INPUTS if input_per_call else 2**40
         self.arguments = arguments or {}
         self.check_outputs = check_outputs
+        self.tolerance = (rtol, atol)
         self.gc = gc
         self.throughput = {"bytes": bytes} if bytes else {"items": items} if items else None
         self.ignored = ignored
@@ -64,6 +87,8 @@ class Benchmark:
         self.is_async = kinds == {True}
         if input_per_call and input is None:
             raise UsageError(f"benchmark {name!r}: input_per_call needs an input")
+        if any(self.tolerance) and check_outputs is not True:
+            raise UsageError(f"benchmark {name!r}: rtol and atol need check_outputs=True")
         self._run: Callable[[Any], Any] | None = None
 
     def run(self, sampled: Any) -> Any:
@@ -128,30 +153,60 @@ def combinations(args: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
 benchmarks: dict[str, Benchmark] = {}
 
 
-def benchmark(
-    function: Function | None = None,
+@overload
+def benchmark(function: Function, /) -> Function: ...
+@overload
+def benchmark(  # noqa: F811
+    function: None = None,
+    /,
     *,
     name: str | None = None,
     candidates: Iterable[Callable[..., Any]] | Mapping[str, Callable[..., Any]] = (),
     args: Mapping[str, Sequence[Any]] | None = None,
-    **options: Any,
-) -> Any:
-    """Adds a function to the benchmarks of this file, and returns it as it was.
+    **options: Unpack[Options],
+) -> Callable[[Function], Function]: ...
 
-    `name`: of the benchmark; that of the function otherwise.
-    `candidates`: functions that do the same, raced against this one; a mapping gives them names.
-    `args`: values by name; there is a benchmark for every combination. They are given by name to
-    `input` if there is one, and otherwise to the functions.
-    `input`: makes the input from a seed, outside the timed region; functions get it as their only
-    argument. `input_per_call`: every call gets an input of its own, and may change it.
-    `check_outputs`: candidates must return what the baseline returns, by `==` or by a function.
-    `gc`: leave the garbage collector on while calls are timed.
-    `bytes`, `items`: what one call works through. `ignored`: raced only when asked for.
+
+def benchmark(  # noqa: F811
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    name: str | None = None,
+    candidates: Iterable[Callable[..., Any]] | Mapping[str, Callable[..., Any]] = (),
+    args: Mapping[str, Sequence[Any]] | None = None,
+    **options: Unpack[Options],
+) -> Callable[..., Any]:
+    """Adds a function to the benchmarks of this file, and returns it unchanged.
+
+    name: of the benchmark; by default that of the function.
+    candidates: functions with the same task, raced against this one; a mapping gives them names.
+    args: values by name. Every combination is a benchmark; the values are passed by name to
+        `input`, or to the functions if there is no `input`.
+    input: makes the input from a seed, an integer from 0 to 2⁵³ − 1. Its time is not measured. The
+        functions take the input as their only argument.
+    input_per_call: make an input for every call, which may change it.
+    check_outputs: `True` compares the outputs of the candidates with that of the baseline by `==`,
+        where NaN equals NaN; a function of two outputs returns whether they agree.
+    rtol, atol: with `check_outputs=True`, numbers agree if they differ by at most
+        `atol + rtol * abs(number of the baseline)`.
+    gc: collect garbage while calls are timed.
+    bytes, items: how many of them one call processes; the answer then has a rate per second.
+    ignored: race this benchmark only with `--ignored` or `--include-ignored`.
     """
     if function is None:
-        return lambda function: benchmark(
-            function, name=name, candidates=candidates, args=args, **options
-        )
+        return lambda function: added(function, name, candidates, args, options)
+    return added(function, name, candidates, args, options)
+
+
+def added(
+    function: Callable[..., Any],
+    name: str | None,
+    candidates: Iterable[Callable[..., Any]] | Mapping[str, Callable[..., Any]],
+    args: Mapping[str, Sequence[Any]] | None,
+    options: Options,
+) -> Callable[..., Any]:
+    if not callable(function):
+        raise UsageError(f"a benchmark is a function, not {type(function).__name__}")
     if isinstance(candidates, dict):
         contenders = {name_of(function): function, **candidates}
         if len(contenders) != len(candidates) + 1:

@@ -12,6 +12,7 @@ import sysconfig
 from collections.abc import Sequence
 
 from deadheat._errors import ProgramNotFound, RaceFailed, UsageError
+from deadheat._settings import error_in_python_words
 
 NAME = "deadheat.exe" if sys.platform == "win32" else "deadheat"
 # Seconds that deadheat has to clean up when it is interrupted.
@@ -43,22 +44,34 @@ def quoted(words: Sequence[str]) -> str:
     return shlex.join(words)
 
 
-def run(arguments: Sequence[str]) -> str:
-    """Runs the program and returns what it prints.
+def run(arguments: Sequence[str], folder: str) -> str:
+    """Runs the program on files in a folder and returns what it prints.
 
-    Raises `UsageError` for arguments that it refuses and `RaceFailed` for all else, in its words.
-    A Ctrl-C is handed on to it, and awaited, so that it leaves nothing behind.
+    Raises `UsageError` for arguments that it refuses and `RaceFailed` for everything else that
+    goes wrong. Hands a Ctrl-C on to the program and waits for it, so that nothing is left behind.
+    If this process is killed, the program ends, too, and removes the folder: it reads the pipe of
+    its standard input, which the system closes with this process.
     """
-    process = subprocess.Popen(
-        [find_program(), *arguments],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        encoding="utf-8",
-        # A Ctrl-C in the terminal reaches this process alone.
-        start_new_session=True,
-    )
+    program = find_program()
+    alive, held = os.pipe()
+    try:
+        # Its environment has the name of the folder, and who must live for it to stay.
+        process = subprocess.Popen(
+            [program, *arguments],
+            stdin=alive,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            env={**os.environ, "DEADHEAT_OWNER": f"{os.getpid()}:{folder}"},
+            # A Ctrl-C in the terminal reaches this process alone.
+            start_new_session=True,
+        )
+    except BaseException:
+        os.close(held)
+        raise
+    finally:
+        os.close(alive)
     try:
         answer, said = process.communicate()
     except BaseException:
@@ -69,10 +82,17 @@ def run(arguments: Sequence[str]) -> str:
             process.kill()
             process.communicate()
         raise
-    said = said.strip().removeprefix("error: ")
+    finally:
+        os.close(held)
     if process.returncode == 2:
-        raise UsageError(said.split("\n\nUsage:")[0])
+        raise UsageError(error_in_python_words(said))
     # 1: a gate that the user asked for; the answer is there.
     if process.returncode not in (0, 1) and not answer:
-        raise RaceFailed(said or f"deadheat ended with exit code {process.returncode}")
+        raise RaceFailed(error_in_python_words(said) or ended_by(process.returncode))
     return answer
+
+
+def ended_by(code: int) -> str:
+    if code >= 0:
+        return f"the program deadheat ended with exit code {code}"
+    return f"the program deadheat was killed by {signal.Signals(-code).name}"

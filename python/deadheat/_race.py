@@ -13,37 +13,46 @@ from deadheat._benchmarks import Benchmark, channel, name_of
 from deadheat._errors import RaceFailed, UsageError
 from deadheat._program import quoted, run
 from deadheat._result import Result, rows_of
+from deadheat._settings import as_options, in_python_words
 from deadheat._travel import packed, resolved, script_for
 
-# Options of the program that this function sets itself, or whose answer it could not read.
-RESERVED = {"json", "format", "save", "resume", "list", "quiet", "export_csv", "csv_exact", "help"}
-# Settings that are times, in seconds.
-TIMES = {"budget", "timeout", "sample_time"}
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from deadheat._settings import Settings
 
 
 def race(
     old: Callable[..., Any] | str,
     new: Callable[..., Any] | str,
-    input: Callable[..., Any] | str | None = None,
+    input: Callable[[int], Any] | str | None = None,
     *,
     input_per_call: bool = False,
     check_outputs: bool | Callable[[Any, Any], bool] = False,
+    rtol: float = 0.0,
+    atol: float = 0.0,
     gc: bool = False,
     name: str | None = None,
     names: tuple[str, str] | None = None,
-    **settings: Any,
+    **settings: Unpack[Settings],
 ) -> Result:
     """Races two functions and returns the answer: is `new` faster than `old`?
 
-    Functions may be given by import path, as `"package.module:function"`. Where `input` is given it
-    makes an input from a seed, and the functions take that as their only argument; else they take
-    none. `input_per_call`, `check_outputs` and `gc` are those of `deadheat.benchmark`.
+    old, new: functions, or their import paths, as `"package.module:function"`. They take the input
+        as their only argument, or nothing without `input`.
+    input: makes the input from a seed, an integer from 0 to 2⁵³ − 1. Its time is not measured.
+    input_per_call: make an input for every call, which may change it.
+    check_outputs: `True` compares the outputs by `==`, where NaN equals NaN; a function of two
+        outputs returns whether they agree.
+    rtol, atol: with `check_outputs=True`, numbers agree if they differ by at most
+        `atol + rtol * abs(number of old)`.
+    gc: collect garbage while calls are timed.
+    name, names: the name of the benchmark and those of the two functions, for the answer.
+    settings: see `deadheat.Settings`; `margin=0.02`, `max_replicates=40`, `budget=10` (seconds).
 
-    `name` is that of the benchmark and `names` those of the two, in the answer. `settings` are the
-    options of `deadheat bench`: `margin=0.02`, `max_replicates=40`, `budget=10` (seconds).
-
-    Raises `CannotTravel` where a function holds what cannot be sent to another process,
-    `RaceFailed` where one of them fails, and `UsageError` for settings that make no sense.
+    Raises `CannotTravel` if a function holds what cannot be sent to another process, `RaceFailed`
+    if a function fails, and `UsageError` if the settings make no sense.
     """
     if channel is not None:
         raise UsageError("a worker of deadheat cannot race: end the file with deadheat.suite()")
@@ -55,8 +64,9 @@ def race(
     if input is not None:
         functions["input"] = resolved(input, "input")
     name = name or f"{names[0]} and {names[1]}"
+    chosen = as_options(settings)
     options: dict[str, Any] = {"input_per_call": input_per_call, "gc": gc}
-    options["check_outputs"] = check_outputs
+    options |= {"check_outputs": check_outputs, "rtol": rtol, "atol": atol}
     contenders = dict(zip(names, [functions["old"], functions["new"]]))
     # Refuses what makes no sense, before anything is started.
     Benchmark(name, contenders, input=functions.get("input"), **options)
@@ -72,10 +82,10 @@ def race(
         command = quoted([sys.executable, paths["race.py"]])
         fixed = ["--json", "--quiet", "--no-config", "--save", paths["run"]]
         fixed += ["--export-csv", paths["csv"], "--csv-exact"]
-        answer = json.loads(run(["bench", command, *fixed, *as_options(settings)]))
+        answer = json.loads(run(["bench", command, *fixed, *chosen], folder))
         if "failure" in answer or "failures" in answer:
             failures = [failed["message"] for failed in answer.get("failures", [])]
-            raise RaceFailed("; ".join(failures) or answer["failure"])
+            raise RaceFailed(in_python_words("; ".join(failures) or answer["failure"]))
         with open(paths["run"], "rb") as recorded:
             record = recorded.read()
         return Result(answer, rows_of(paths["csv"]), record)
@@ -85,19 +95,3 @@ def names_of(old: Callable[..., Any], new: Callable[..., Any]) -> tuple[str, str
     """The names of two functions, or `old` and `new` where these tell nothing."""
     found = name_of(old), name_of(new)
     return ("old", "new") if found[0] == found[1] or "<lambda>" in found else found
-
-
-def as_options(settings: dict[str, Any]) -> list[str]:
-    """Settings as options of the program: `max_replicates=40` is `--max-replicates=40`."""
-    options = []
-    for name, value in settings.items():
-        if name in RESERVED:
-            raise UsageError(f"race has no setting {name!r}")
-        option = "--" + name.replace("_", "-")
-        if name in TIMES and not isinstance(value, str):
-            value = f"{value}s"
-        if value is True:
-            options.append(option)
-        elif value is not None and value is not False:
-            options.append(f"{option}={value}")
-    return options

@@ -10,17 +10,20 @@ from html import escape
 from math import exp, log
 from statistics import median
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Literal
 
 from deadheat._errors import RaceFailed
 from deadheat._program import run
+from deadheat._settings import in_python_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-# Columns of a table of samples that are no numbers.
+Verdict = Literal["faster", "slower", "equivalent", "inconclusive"]
+
+# Columns of a table of samples that are texts.
 TEXTS = {"benchmark", "contender", "role", "flags"}
 # Pixels of the plot, and those at its left and right that stay empty.
 WIDTH, HEIGHT, EDGE = 460, 76, 14
@@ -61,11 +64,18 @@ class Samples(list[dict[str, Any]]):
 class Result:
     """The answer of a race.
 
-    `verdict`: `"faster"`, `"slower"`, `"equivalent"` or `"inconclusive"` of the candidate, or None
-    where the data allow no verdict. `change`: candidate/baseline − 1, as −0.131, or None.
-    `interval`: the two ends between which it lies with a chance of 1 − alpha, or None.
-    `baseline`, `candidate`: the sides. `samples`: all that was measured. `warnings`: doubts, as
-    sentences. `json`: all there is to know, as docs/formats.md has it.
+    verdict: of the candidate: `"faster"`, `"slower"`, `"equivalent"` (a dead heat) or
+        `"inconclusive"` (too close to call), or None if the data allow no verdict.
+    change: the time of the candidate divided by that of the baseline, minus 1: −0.131 means 13.1%
+        less time. None without an estimate.
+    interval: the ends of the confidence interval of the change, or None.
+    margin: the smallest change worth acting on, a fraction.
+    replicates: the number of fresh processes that were compared.
+    provisional: whether the verdict is of the weaker kind.
+    baseline, candidate: the sides, with times of a call in nanoseconds.
+    samples: every sample, times in nanoseconds of the whole sample.
+    warnings: doubts and notes, as sentences.
+    json: everything, as docs/formats.md describes it.
     """
 
     def __init__(self, answer: dict[str, Any], samples: Samples, record: bytes) -> None:
@@ -75,7 +85,7 @@ class Result:
         self.json = answer
         self.samples = samples
         self.name: str = told["benchmark"]
-        self.verdict: str | None = told["verdict"]
+        self.verdict: Verdict | None = told["verdict"]
         self.provisional: bool = told["provisional"]
         self.change: float | None = told["change"]
         self.interval: tuple[float, float] | None = told["ci"] and (told["ci"][0], told["ci"][1])
@@ -83,7 +93,7 @@ class Result:
         self.replicates: int | None = told["replicates"]
         self.baseline = Side(**told["baseline"])
         self.candidate = Side(**told["candidate"])
-        self.warnings: list[str] = [warning["message"] for warning in told["warnings"]]
+        self.warnings = [in_python_words(warning["message"]) for warning in told["warnings"]]
         self._coverage: float | None = told["coverage"]
         self._record = record
         self._text: str | None = None
@@ -110,9 +120,9 @@ class Result:
         with tempfile.TemporaryDirectory(prefix="deadheat-") as folder:
             file = os.path.join(folder, "race.jsonl")
             self.save(file)
-            told = run([command, file, "--no-config", "--color=never", *options])
+            told = run([command, file, "--no-config", "--color=never", *options], folder)
         lines = [line for line in told.splitlines() if folder not in line]
-        return "\n".join(lines)
+        return in_python_words("\n".join(lines))
 
     @property
     def sentence(self) -> str:

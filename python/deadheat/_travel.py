@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 import io
@@ -68,34 +69,139 @@ def packed(functions: dict[str, Callable[..., Any]], rest: dict[str, Any]) -> by
     Functions of `__main__`, lambdas and inner functions are pickled by value, with the globals
     they use. All others go by their import path, so the worker has the module, and no copies.
     """
+    importable.cache_clear()
     checks = {role: check for role, check in rest["options"].items() if callable(check)}
     for role, function in (functions | checks).items():
-        module = sys.modules.get(getattr(function, "__module__", None) or "")
-        if module is not None and not importable(module.__name__):
-            cloudpickle.register_pickle_by_value(module)
         # A file that is open for reading would be sent as the text that it holds.
         for whence, value in held_by(function):
             if isinstance(value, io.IOBase) and not by_path(function):
                 raise CannotTravel(f"{role}: {refusal(function, whence, value)}")
         try:
-            cloudpickle.dumps(function)
+            pickled(function)
         except Exception as error:
             raise CannotTravel(f"{role}: {blamed(function, error)}") from error
-    imported = [f.__module__ for f in functions.values() if by_path(f)]
+    imported = [without_arguments(f).__module__ for f in functions.values() if by_path(f)]
     modules = [module for module in dict.fromkeys(imported) if importable(module)]
-    everything: bytes = pickle.dumps(modules) + cloudpickle.dumps({"functions": functions, **rest})
-    return everything
+    return pickle.dumps(modules) + pickled({"functions": functions, **rest})
 
 
-def blamed(function: Callable[..., Any], error: Exception) -> str:
-    """Says what of a function cannot be sent, and what to do about it."""
+class Pickler(cloudpickle.CloudPickler):  # type: ignore[misc]
+    """cloudpickle, and what Python itself only pickles by name: caches of functions, and
+    functions that choose by the type of their argument."""
+
+    def reducer_override(self, value: Any) -> Any:
+        name = getattr(value, "__module__", None)
+        if isinstance(name, str) and name != "__main__" and callable(value):
+            self.keep_or_copy(value, name)
+        parts = parts_of(value)
+        if parts is not None and not by_path(value):
+            make, arguments, state = parts
+            # The setter comes last, as the function may refer to what is made of it.
+            return make, arguments, state, None, None, set_state
+        usual = getattr(super(), "reducer_override", None)  # PyPy's has none.
+        return NotImplemented if usual is None else usual(value)
+
+    def keep_or_copy(self, value: Any, name: str) -> None:
+        """Has a module copied that no fresh process would find."""
+        module = sys.modules.get(name)
+        if module is None or importable(name):
+            return
+        if isinstance(value, (types.FunctionType, type)):
+            cloudpickle.register_pickle_by_value(module)
+        elif isinstance(value, types.BuiltinFunctionType):
+            raise CannotTravel(f"a fresh process cannot import its module, {name!r}")
+
+
+def pickled(value: Any) -> bytes:
+    file = io.BytesIO()
+    Pickler(file).dump(value)
+    return file.getvalue()
+
+
+# What `functools.lru_cache` makes is of this type: on PyPy a function. What
+# `functools.singledispatch` makes runs this code.
+CACHE = type(functools.lru_cache(len))
+dispatcher: Any = functools.singledispatch(len)
+DISPATCHER, DISPATCHER_PARTS = dispatcher.__code__, set(vars(dispatcher))
+DISPATCH = dispatcher.dispatch.__code__
+
+
+def parts_of(value: Any) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]] | None:
+    """What makes a copy of a function that Python pickles by name alone: a callable, its
+    arguments, and the state of the copy. None for all else. A copied cache is empty."""
+    if is_cache(value):
+        settings = value.cache_parameters()
+        arguments = (value.__wrapped__, settings["maxsize"], settings["typed"])
+        kept = {k: v for k, v in vars(value).items() if not k.startswith("cache_")}
+        return make_cache, arguments, {"attributes": kept}
+    if is_dispatcher(value):
+        found = dict(value.registry)
+        kept = {k: v for k, v in vars(value).items() if k not in DISPATCHER_PARTS}
+        state = {"attributes": kept, "registered": found}
+        return functools.singledispatch, (found.pop(object),), state
+    if isinstance(value, functools.singledispatchmethod):
+        found = dict(value.dispatcher.registry)
+        found.pop(object)
+        return functools.singledispatchmethod, (value.func,), {"registered": found}
+    if isinstance(value, types.FunctionType) and value.__code__ is DISPATCH:
+        # Methods that are bound hold it since Python 3.13.
+        registry = inspect.getclosurevars(value).nonlocals["registry"]
+        return make_dispatch, (dict(registry),), {}
+    if isinstance(value, functools.cached_property):
+        # Until Python 3.11 it holds a lock.
+        kept = {k: v for k, v in vars(value).items() if k != "lock"}
+        return functools.cached_property, (value.func,), {"attributes": kept}
+    return None
+
+
+def is_cache(value: Any) -> bool:
+    return isinstance(value, CACHE) and {"cache_parameters", "__wrapped__"} <= vars(value).keys()
+
+
+def is_dispatcher(value: Any) -> bool:
+    return isinstance(value, types.FunctionType) and value.__code__ is DISPATCHER
+
+
+def make_cache(function: Callable[..., Any], maxsize: int | None, typed: bool) -> Any:
+    return functools.lru_cache(maxsize, typed)(function)
+
+
+def make_dispatch(registry: dict[type, Callable[..., Any]]) -> Any:
+    made = functools.singledispatch(registry.pop(object))
+    set_state(made, {"registered": registry})
+    return made.dispatch
+
+
+def set_state(made: Any, state: dict[str, Any]) -> None:
+    vars(made).update(state.get("attributes", {}))
+    for kind, function in state.get("registered", {}).items():
+        made.register(kind, function)
+
+
+def blamed(function: Any, error: Exception, passed: tuple[Any, ...] = ()) -> str:
+    """Says what of a function, or of one that it calls, cannot be sent, and what to do about it."""
+    passed = (*passed, function)
     for whence, value in held_by(function):
-        try:
-            cloudpickle.dumps(value)
-        except Exception:
-            return refusal(function, whence, value)
+        why = failure_of(value)
+        if why is None or any(value is before for before in passed):
+            continue
+        if isinstance(value, (types.FunctionType, CACHE)):
+            return blamed(value, why, passed)
+        return refusal(function, whence, value)
     name = getattr(function, "__qualname__", repr(function))
-    return f"{name} cannot be sent to a fresh process ({error}): {OTHERWISE}"
+    return f"{name} cannot be sent to a fresh process ({in_one_line(error)}): {OTHERWISE}"
+
+
+def failure_of(value: Any) -> Exception | None:
+    try:
+        pickled(value)
+    except Exception as error:
+        return error
+    return None
+
+
+def in_one_line(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
 
 
 def refusal(function: Callable[..., Any], whence: str, value: Any) -> str:
@@ -108,27 +214,47 @@ def refusal(function: Callable[..., Any], whence: str, value: Any) -> str:
     return f"{name} uses {whence}, which cannot be sent to a fresh process ({kind}): {way_out}"
 
 
+@functools.cache
 def importable(module: str) -> bool:
     """Returns whether a fresh process would find a module; a test file need not be on the path."""
     top = module.partition(".")[0]
     return any(finder.find_spec(top, None) is not None for finder in sys.meta_path)
 
 
+def without_arguments(function: Any) -> Any:
+    """The function that a partial calls, or the function itself."""
+    return function.func if isinstance(function, functools.partial) else function
+
+
 def by_path(function: Callable[..., Any]) -> bool:
     """Returns whether a function is sent as its import path."""
-    module = sys.modules.get(getattr(function, "__module__", None) or "")
-    found = getattr(module, getattr(function, "__qualname__", ""), None)
-    return found is function and module is not sys.modules["__main__"]
+    function = without_arguments(function)
+    name = getattr(function, "__module__", None)
+    found: Any = sys.modules.get(name) if isinstance(name, str) else None
+    if found is None or name == "__main__" or not importable(str(name)):
+        return False
+    for part in str(getattr(function, "__qualname__", "")).split("."):
+        found = getattr(found, part, None)
+    # A class makes its methods of class as often as it is asked for them.
+    return found is function or (inspect.ismethod(found) and found == function)
 
 
 def held_by(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
     """What a function reaches: variables around it, globals, defaults, arguments, its object."""
     yield from ((f"argument {n + 1}", v) for n, v in enumerate(getattr(function, "args", ())))
     inner: Any = getattr(function, "func", function)
+    if is_cache(inner):
+        inner = inner.__wrapped__
+    if is_dispatcher(inner):
+        yield from ((f"the function for {kind.__name__}", f) for kind, f in inner.registry.items())
+        return
     if inspect.ismethod(inner):
+        yield from attributes_of(inner.__self__)
         yield "its object", inner.__self__
         inner = inner.__func__
     if not inspect.isfunction(inner):
+        if not isinstance(inner, type):
+            yield from attributes_of(inner)
         return
     try:
         found = inspect.getclosurevars(inner)
@@ -137,6 +263,13 @@ def held_by(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
     yield from ((f"the variable {name!r}", value) for name, value in found.nonlocals.items())
     yield from ((f"the global {name!r}", value) for name, value in found.globals.items())
     yield from (("a default value", value) for value in inner.__defaults__ or ())
+
+
+def attributes_of(value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, (type, types.ModuleType)):
+        return
+    for name, attribute in getattr(value, "__dict__", {}).items():
+        yield f"the attribute {name!r} of its object", attribute
 
 
 # What the worker of a race runs: no line of the user's script, whose main part would race again.

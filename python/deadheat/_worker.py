@@ -102,13 +102,19 @@ def worker_name() -> str:
     return f"deadheat for Python {__version__} ({system} {version})"
 
 
+def failed(problem: dict[str, Any], contender: int | None = None) -> Reply:
+    """The reply that there is none, and why; Python raises where other languages panic."""
+    said = {"contender": contender, "problem": problem}
+    return "failed", {**said, "verb": "raised"} if "panicked" in problem else said
+
+
 def described(error: BaseException, seed: int | None) -> str:
     """The error, the last lines of its traceback, and the seed of the input."""
     import traceback
 
-    said = "".join(traceback.format_exception_only(type(error), error)).strip()
+    said = " ".join("".join(traceback.format_exception_only(type(error), error)).split())
     if isinstance(error, SystemExit):
-        said = f"sys.exit({error.code!r})"
+        said = repr(error)
     # Functions that were sent by value have lost the name of their file.
     where = [
         f"{frame.filename}:{frame.lineno} in {frame.name}".replace("<dynamic-code>:", "line ")
@@ -118,7 +124,7 @@ def described(error: BaseException, seed: int | None) -> str:
     ]
     whence = "".join(f", at {place}" for place in reversed(where[-FRAMES:]))
     given = "" if seed is None else f" (input of seed {seed})"
-    return f"with {said[:MOST_SAID]}{given}{whence}"
+    return f"{said[:MOST_SAID]}{given}{whence}"
 
 
 class Session:
@@ -138,7 +144,7 @@ class Session:
         self.seed: int | None = None
 
     def failed(self, problem: dict[str, Any]) -> Reply:
-        return "failed", {"contender": self._calling, "problem": problem}
+        return failed(problem, self._calling)
 
     def answer(self, kind: str, asked: dict[str, Any]) -> Reply:
         if kind == "list":
@@ -348,17 +354,17 @@ class Session:
         """The failure of a candidate that did not return what the baseline returned."""
         baseline, *candidates = self._contenders
         if benchmark.check_outputs:
+            from deadheat._outputs import Tolerance, describe, difference
+
+            tolerance, names = Tolerance(*benchmark.tolerance), list(benchmark.contenders)
             for candidate in candidates:
                 self._calling = candidate.number
-                if not agree(benchmark.check_outputs, baseline.kept, candidate.kept):
-                    return self.failed({"output_differs": {}})
+                outputs = baseline.kept, candidate.kept
+                found = difference(benchmark.check_outputs, tolerance, *outputs)
+                if found:
+                    both = names[baseline.number], names[candidate.number]
+                    detail = describe(found, both, outputs, self.seed)
+                    return self.failed({"output_differs": {"detail": detail}})
         for contender in self._contenders:
             contender.kept = None
         return None
-
-
-def agree(check: Any, one: Any, other: Any) -> bool:
-    """Returns whether two outputs are equal, by `==` or by the function of the user."""
-    equal = one == other if check is True else check(one, other)
-    # Arrays compare element by element.
-    return bool(equal.all() if hasattr(equal, "all") else equal)

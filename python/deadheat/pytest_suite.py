@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from deadheat._channel import Channel, hold_heap
-from deadheat._worker import Session, answer_all, described, greet
+from deadheat._worker import Session, answer_all, described, failed, greet
 
 try:
     import pluggy
@@ -133,7 +133,7 @@ class Suite:
             if name in items:
                 self.run(items[name])
             elif uncollected is not None:
-                self.fail({"panicked": f"as pytest cannot collect it: {uncollected}"})
+                self.fail({"panicked": f"UsageError: pytest cannot collect it: {uncollected}"})
             else:
                 self.fail({"unknown": {}})
         elif self.kind != "bye":
@@ -158,7 +158,8 @@ class Suite:
                 item.ihook.pytest_runtest_protocol(item=item, nextitem=None)
         if self.kind != "bye":
             self.fail(
-                self._problem or {"panicked": "as the test ends without a call to `benchmark`"}
+                self._problem
+                or {"panicked": "UsageError: the test ends without a call to `benchmark`"}
             )
 
     @pytest.hookimpl(tryfirst=True)
@@ -200,7 +201,7 @@ class Suite:
                 reason = report.longrepr[2].removeprefix("Skipped: ")
             self._problem = {"skipped": reason or str(error)}
         elif error is None:
-            self._problem = {"panicked": str(report.longrepr)}
+            self._problem = {"panicked": f"Failed: {report.longrepr}"}
         else:
             self._problem = {"panicked": told(error)}
 
@@ -226,7 +227,7 @@ class Suite:
         self.channel.reply(kind, said)
 
     def fail(self, problem: dict[str, Any]) -> None:
-        self.reply("failed", {"contender": None, "problem": problem})
+        self.reply(*failed(problem))
 
     def next_request(self) -> None:
         self.kind, self.asked = self.channel.request()
@@ -433,13 +434,15 @@ def serve_suite(channel: Channel, words: list[str]) -> NoReturn:
         end = int(pytest.main([*words, *options], plugins=[suite]))
         refused = "; ".join(suite.refusal.lines())
         problem = refused or f"pytest ends with exit code {end} before it collects"
+        raised = f"UsageError: {problem}"
     except BaseException as error:
-        end, problem = 1, told(error)
+        end = 1
+        problem = raised = told(error)
     if suite.kind == "list":
         # There is no benchmark that failed, and the last words are shown.
         print(f"deadheat: pytest: {problem}", file=sys.stderr)
         sys.exit(end or 1)
-    suite.fail({"panicked": problem})
+    suite.fail({"panicked": raised})
     channel.end()
 
 

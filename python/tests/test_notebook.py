@@ -67,6 +67,35 @@ def test_an_interrupted_cell_leaves_no_process_and_no_file_and_the_next_one_runs
         manager.shutdown_kernel(now=True)
 
 
+CACHED = """
+import deadheat, functools
+@functools.cache
+def fib(n): return n if n < 2 else fib(n - 1) + fib(n - 2)
+@functools.singledispatch
+def kind(value): return fib(value)
+class Scale:
+    def __init__(self, factor): self.factor = factor
+    def scaled(self, n): return self.factor * n
+for function in (fib, kind, Scale(3).scaled, functools.partial(fib)):
+    deadheat.race(function, abs, input=lambda seed: 9, max_replicates=6, blocks=4)
+"""
+
+
+def test_caches_and_methods_of_a_notebook_race(tmp_path):
+    manager = pytest.importorskip("jupyter_client").KernelManager(kernel_name="python3")
+    pytest.importorskip("ipykernel")
+    manager.start_kernel(env=environment(TMPDIR=str(tmp_path)), cwd=str(tmp_path))
+    kernel = manager.client()
+    kernel.start_channels()
+    try:
+        kernel.wait_for_ready(timeout=60)
+        answer = answer_to(kernel, kernel.execute(CACHED))
+        assert answer["status"] == "ok", answer
+    finally:
+        kernel.stop_channels()
+        manager.shutdown_kernel(now=True)
+
+
 def answer_to(kernel, message: str) -> dict:
     while True:
         answer = kernel.get_shell_msg(timeout=60)

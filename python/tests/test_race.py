@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
-from conftest import descendants, environment
+from conftest import environment
 
 import deadheat
 
@@ -98,7 +97,7 @@ def test_functions_of_modules_may_be_named_by_their_path():
 def test_inputs_are_made_anew_and_outputs_compared():
     with pytest.raises(deadheat.RaceFailed, match="returns another output"):
         deadheat.race(
-            lambda n: n % 2, lambda n: 0, input=lambda seed: seed, check_outputs=True, **FEW
+            lambda n: n % 2, lambda n: 2, input=lambda seed: seed, check_outputs=True, **FEW
         )
 
 
@@ -108,7 +107,7 @@ def test_a_function_that_fails_is_told_with_its_line_and_seed():
 
     with pytest.raises(deadheat.RaceFailed) as failed:
         deadheat.race(of_input, divides, input=lambda seed: [seed], **FEW)
-    assert "'divides' panicked with TypeError" in str(failed.value)
+    assert "'divides' raised TypeError" in str(failed.value)
     assert "(input of seed " in str(failed.value)
     assert "in divides" in str(failed.value)
 
@@ -134,7 +133,7 @@ def test_a_hang_is_told():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"marginn": 1}, "--marginn"),
+        ({"marginn": 1}, r"no setting 'marginn'; did you mean 'margin'\?"),
         ({"save": "x"}, "no setting 'save'"),
         ({"margin": "much"}, "much"),
         ({"names": ("a", "a")}, "two names"),
@@ -220,40 +219,6 @@ def test_a_script_that_races_is_no_worker_and_says_so(tmp_path):
     )
     assert raced.returncode != 0
     assert "deadheat.suite()" in raced.stderr
-
-
-LONG = """
-import deadheat
-try:
-    f, g = lambda: sum(range(10_000)), lambda: sum(range(10_001))
-    deadheat.race(f, g, max_replicates=200, blocks=200)
-except KeyboardInterrupt:
-    print("interrupted")
-"""
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-def test_a_ctrl_c_leaves_no_process_and_no_file(tmp_path):
-    (tmp_path / "script.py").write_text(LONG)
-    marker = f"MARKER={tmp_path}"
-    race = subprocess.Popen(
-        [sys.executable, "script.py"],
-        cwd=tmp_path,
-        env=environment(MARKER=str(tmp_path), TMPDIR=str(tmp_path)),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    for _ in range(200):
-        if len(descendants(marker)) >= 3:
-            break
-        time.sleep(0.05)
-    assert len(descendants(marker)) >= 3
-    race.send_signal(signal.SIGINT)
-    printed, said = race.communicate(timeout=30)
-    assert printed == "interrupted\n", said
-    assert descendants(marker) == []
-    assert [path.name for path in tmp_path.iterdir()] == ["script.py"]
 
 
 def test_without_the_program_the_error_says_how_to_get_it(script):

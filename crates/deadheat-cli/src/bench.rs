@@ -2,12 +2,14 @@
 
 mod options;
 mod pyperf;
+mod python;
 mod race;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use deadheat::parts::engine::is_executable;
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::model::Program;
 use deadheat::parts::pairing::{Target, side_names};
@@ -16,6 +18,7 @@ use deadheat::parts::settings::{is_program, program};
 use crate::races::tell_of_one;
 
 pub use self::options::BenchOptions;
+use self::python::{is_of_python, of_python, refuse_pythons};
 pub use self::race::{BuildPrograms, race, race_alone, race_families, race_silently};
 
 /// Shown at the end of `deadheat bench --help`.
@@ -85,8 +88,8 @@ pub fn bench(args: BenchArgs) -> Result<Status, Failure> {
     let old_text = args.old.unwrap_or_default();
     let started = |side: usize, text: &str| -> Result<Program, Failure> {
         let mut program = match (pythons.get(side).or(pythons.first()), is_of_python(text)) {
-            (Some(python), true) => of_python(python, text)?,
-            (None, true) if !is_program(text) => of_python(PYTHON, text)?,
+            (Some(python), true) => of_python(Some(python), text)?,
+            (None, true) if !is_executable(Path::new(text)) => of_python(None, text)?,
             _ => program(text)?,
         };
         program.arguments.extend(args.arguments.iter().cloned());
@@ -131,41 +134,6 @@ pub fn bench(args: BenchArgs) -> Result<Status, Failure> {
         names,
     };
     race(&entrants, &options)
-}
-
-/// The Python that starts a file that nobody may execute, where the user does not say.
-const PYTHON: &str = "python3";
-
-/// Returns true for the name of a file of Python.
-fn is_of_python(text: &str) -> bool {
-    text.ends_with(".py") && Path::new(text).is_file()
-}
-
-/// A file of Python as what this Python starts.
-fn of_python(python: &str, file: &str) -> Result<Program, Failure> {
-    let mut program = program(python)?;
-    program.arguments.push(file.to_owned());
-    Ok(program)
-}
-
-/// Refuses what `--python` says nothing about.
-fn refuse_pythons(pythons: &[String], programs: [&str; 2]) -> Result<(), Failure> {
-    let Some(first) = pythons.first() else {
-        return Ok(());
-    };
-    if pythons.len() > 2 {
-        let count = pythons.len();
-        let text = format!("--python was given {count} times; a race has two sides");
-        return Err(Failure::Usage(text));
-    }
-    if !programs.iter().any(|program| is_of_python(program)) {
-        let text = format!(
-            "--python {first}: it starts a file that ends in .py, and '{}' is none",
-            programs[0]
-        );
-        return Err(Failure::Usage(text));
-    }
-    Ok(())
 }
 
 /// Lets options of Google Benchmark stand among those of `deadheat bench`:

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
+use deadheat::parts::engine::Owner;
 use deadheat::parts::exit::{Failure, code, on_enough_stack};
 
 use crate::{
@@ -137,6 +138,8 @@ pub fn deadheat() -> ExitCode {
 }
 
 fn program() -> ExitCode {
+    // Held to the end, when the folder of an owner that is gone can be removed.
+    let _owner = Owner::watched();
     let mut args = std::env::args_os();
     let name = PathBuf::from(args.next().unwrap_or_default());
     // In an archive both programs are one file.

@@ -248,7 +248,7 @@ fn programs_that_hold_no_benchmarks_are_named_with_what_they_did() {
         3,
         &[
             "'/bin/true' ended its process with exit code 0",
-            "says no hello",
+            "lists no benchmarks",
             "docs/protocol.md",
         ],
     );
@@ -399,6 +399,8 @@ fn a_file_of_python_is_started_by_the_python_that_is_named_and_two_of_these_are_
     fs::copy(track.path("mine.py"), track.path("other.py")).unwrap();
     race(&["mine.py", "other.py", "--python", "./old"]).succeeds();
     race(&["mine.py"]).succeeds();
+    // With a path the file is no program either.
+    race(&["./mine.py"]).succeeds();
     race(&["./old", "--python", "./new"]).fails_with(2, &["--python ./new", "'./old' is none"]);
     let third = [&["mine.py", "--python", "c"], &pythons[..]].concat();
     race(&third).fails_with(2, &["3 times", "two sides"]);

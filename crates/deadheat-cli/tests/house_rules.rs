@@ -226,7 +226,8 @@ fn only_the_format_room_and_the_engines_facts_read_or_write_files() {
     // whether it holds benchmarks. The pages of programs it drops from the
     // system's cache, and reads them back. What workers print goes to a file in memory,
     // which has no name; what harnesses write goes into a folder that is made
-    // for the launch. Of measured processes it reads what `/proc` shows.
+    // for the launch. Of measured processes it reads what `/proc` shows. It removes the folder
+    // of a script that was killed in the middle of its race.
     let allowed = [
         "machine.rs",
         "command.rs",
@@ -235,6 +236,7 @@ fn only_the_format_room_and_the_engines_facts_read_or_write_files() {
         "launch_folder.rs",
         "memory_layout.rs",
         "observed.rs",
+        "owner.rs",
         "procfs.rs",
         "stderr_tail.rs",
         "trace.rs",

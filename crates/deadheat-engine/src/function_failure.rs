@@ -99,6 +99,8 @@ impl std::error::Error for InspectionFailure {}
 pub enum FunctionError {
     /// It panicked.
     Panicked(String),
+    /// It raised this error, in a language that raises errors.
+    Raised(String),
     /// The benchmark does not want to run here; the reason.
     Skipped(String),
     /// The process ended in the middle of the work.
@@ -126,9 +128,11 @@ pub enum FunctionError {
     OutputDiffers {
         /// The baseline.
         baseline: String,
+        /// The outputs, in the worker's words.
+        detail: Option<String>,
     },
-    /// A contender's answers to one input differ.
-    OutputVaries,
+    /// A contender's answers to one input differ; the outputs, in the worker's words.
+    OutputVaries(Option<String>),
     /// Its calls cannot be timed one by one, as a quantile of them takes; the reason.
     NotOneByOne(String),
     /// The process could not be started.
@@ -140,15 +144,17 @@ pub enum FunctionError {
         /// The version spoken here.
         ours: u32,
     },
-    /// It neither says hello nor lists benchmarks.
-    Neither {
+    /// It neither speaks the worker protocol nor lists benchmarks of a known harness.
+    NoBenchmarks {
         /// Its end, in words.
         ended: String,
-        /// The beginning of its output.
-        printed: String,
-        /// The kind of program that it is instead, and how that is raced, where its words tell.
+        /// What it wrote to standard error or standard output, in words.
+        wrote: String,
+        /// The kind of program that it is instead, and how that is raced, if its output shows it.
         instead: Option<&'static str>,
     },
+    /// It is a file of Python that came to its end and raced nothing.
+    WithoutSuite,
     /// The process says what no worker says.
     Protocol(String),
     /// It is an executable of a harness that does not list its benchmarks.
@@ -168,6 +174,7 @@ impl fmt::Display for FunctionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
 Self::Panicked(inner) => write!(f, "panicked {inner}"),
+Self::Raised(inner) => write!(f, "raised {inner}"),
 Self::Skipped(inner) => write!(f, "skips itself: {inner}"),
 Self::Exited(inner) => write!(f, "ended its process with exit code {inner}"),
 Self::Signalled(inner) => write!(f, "was killed by signal {inner}{name}", name = signal_name(*inner)),
@@ -179,16 +186,16 @@ Self::TimedOutInAll { each, samples } => write!(f, "did not come back within {:?
 Self::NeitherCameBack(inner) => write!(f, "wait for each other: neither came back within {inner:?} (--timeout), and both were killed; \
          one of them does not hand the baton over as docs/protocol.md says"),
 Self::BatonClosed => f.write_str("closed the pipes of the baton before the turns were over (docs/protocol.md), and goes on"),
-Self::OutputDiffers { baseline } => write!(f, "returns another output than '{baseline}' for the same input"),
-Self::OutputVaries => f.write_str("returns different outputs for the same input, so outputs cannot be compared"),
+Self::OutputDiffers { baseline, detail } => write!(f, "returns another output than '{baseline}' for the same input{}", after_colon(detail)),
+Self::OutputVaries(detail) => write!(f, "returns different outputs for the same input, so outputs cannot be compared{}", after_colon(detail)),
 Self::NotOneByOne(why) => write!(f, "cannot be timed call by call, as a quantile takes (--quantile): {why}"),
 Self::NotStarted(inner) => write!(f, "cannot be started: {inner}"),
 Self::OtherProtocol { theirs, ours } => write!(f, "speaks version {theirs} of the worker protocol, and this deadheat version {ours}; build \
          it with a release of deadheat that speaks {ours}"),
-Self::Neither { ended, instead: Some(instead), .. } => write!(f, "{ended} and says no hello: it is {instead}"),
-Self::Neither { ended, printed, instead: None } => write!(f, "{ended} and says no hello: it is neither a worker (docs/protocol.md) nor an executable \
-         of a known harness (docs/suites.md); it prints {}; to race whole executions, use deadheat run; \
-         if it is of a known harness all the same, name that with --harness", printing(printed)),
+Self::NoBenchmarks { ended, instead: Some(instead), .. } => write!(f, "{ended} and lists no benchmarks: it is {instead}"),
+Self::NoBenchmarks { ended, wrote, instead: None } => write!(f, "{ended} and lists no benchmarks; {wrote}; it is neither a worker (docs/protocol.md) nor an executable of a known harness \
+         (docs/suites.md): name its harness with --harness, or race whole executions with deadheat run"),
+Self::WithoutSuite => f.write_str("ends without deadheat.suite(), which must be the last line of a file of Python benchmarks (docs/python.md)"),
 Self::Protocol(inner) => write!(f, "does not speak the protocol of workers: {inner}"),
 #[cfg(feature = "commands")]
 Self::Unlisted { harness, problem } => write!(f, "does not list its benchmarks as executables of {} do: {problem}", harness.name()),
@@ -211,9 +218,12 @@ impl FunctionError {
         match (self, stderr_tail) {
             (
                 FunctionError::Panicked(_)
+                | FunctionError::Raised(_)
                 | FunctionError::Skipped(_)
                 | FunctionError::OutputDiffers { .. }
-                | FunctionError::OutputVaries
+                | FunctionError::OutputVaries(_)
+                | FunctionError::NoBenchmarks { .. }
+                | FunctionError::WithoutSuite
                 | FunctionError::NotStarted(_)
                 | FunctionError::OtherProtocol { .. },
                 _,
@@ -224,11 +234,11 @@ impl FunctionError {
     }
 }
 
-fn printing(printed: &str) -> String {
-    match printed.trim() {
-        "" => "nothing".to_owned(),
-        text => format!("'{text}'"),
-    }
+fn after_colon(detail: &Option<String>) -> String {
+    detail
+        .as_ref()
+        .map(|detail| format!(": {detail}"))
+        .unwrap_or_default()
 }
 
 /// Returns the reason why a program cannot be started, and what to do about it.

@@ -21,6 +21,8 @@ mod machine;
 mod memory_layout;
 mod observed;
 mod order;
+#[cfg(feature = "commands")]
+mod owner;
 mod placement;
 mod procfs;
 #[cfg(feature = "commands")]
@@ -76,6 +78,8 @@ pub use launcher::can_set_slices;
 pub use machine::boot;
 pub use machine::{environment, machine};
 pub use order::{Moment, Schedule};
+#[cfg(feature = "commands")]
+pub use owner::Owner;
 pub use placement::LinkProgram;
 #[cfg(feature = "commands")]
 pub use placement::Placements;

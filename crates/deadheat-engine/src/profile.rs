@@ -469,7 +469,8 @@ impl<'a> CountedWorker<'a> {
             Reply::Failed { problem, .. } => match problem {
                 Problem::Panicked(message) => FunctionError::Panicked(message.clone()),
                 Problem::Skipped(reason) => FunctionError::Skipped(reason.clone()),
-                Problem::OutputVaries => FunctionError::OutputVaries,
+                Problem::Raised(error) => FunctionError::Raised(error.clone()),
+                Problem::OutputVaries(detail) => FunctionError::OutputVaries(detail.clone()),
                 _ => FunctionError::Protocol(format!("it answers {}", reply.said())),
             },
             other => FunctionError::Protocol(format!("it answers {}", other.said())),

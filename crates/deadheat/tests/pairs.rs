@@ -412,12 +412,28 @@ fn what_a_build_says_of_its_failure_is_told() {
             r#"{"panicked":"at sum.py:3: no"}"#,
             "block 0: 'new' panicked at sum.py:3: no",
         ),
+        (
+            r#"{"panicked":"ValueError: no"},"verb":"raised""#,
+            "block 0: 'new' raised ValueError: no",
+        ),
+        (
+            r#"{"panicked":"at w.ext:3: no"},"verb":"barked""#,
+            "block 0: 'new' panicked at w.ext:3: no",
+        ),
         (r#"{"skipped":"no GPU"}"#, "'new' skips itself: no GPU"),
         (r#"{"unknown":{}}"#, "it does not know this benchmark"),
         (r#"{"out_of_turn":{}}"#, "it was asked out of turn"),
         (
             r#"{"output_differs":{}}"#,
             "returns another output than 'old' for the same input",
+        ),
+        (
+            r#"{"output_differs":{"detail":"3, not 4"}}"#,
+            "returns another output than 'old' for the same input: 3, not 4",
+        ),
+        (
+            r#"{"output_varies":{"detail":"3, then 4","more":[]}}"#,
+            "so outputs cannot be compared: 3, then 4",
         ),
         (
             r#"{"output_varies":{}}"#,
@@ -523,12 +539,15 @@ fn workers_that_break_down_when_they_are_inspected_are_told_apart() {
     for (fault, sentence) in [
         (
             "exit@hello",
-            "ended its process with exit code 3 and says no hello",
+            "ended its process with exit code 3 and lists no benchmarks",
         ),
-        ("raise@hello", "last words on standard error: "),
+        (
+            "raise@hello",
+            "misbehaving_worker.py' raised ValueError: no nerves left, at ",
+        ),
         (
             "kill@start",
-            "was killed by signal 9 (SIGKILL) and says no hello",
+            "was killed by signal 9 (SIGKILL) and lists no benchmarks",
         ),
         ("exit@list", "ended its process with exit code 3"),
         ("print-and-raise@list", "ValueError: said too much"),
@@ -562,21 +581,21 @@ fn workers_that_break_down_when_they_are_inspected_are_told_apart() {
 #[test]
 fn a_program_that_hangs_when_it_is_inspected_is_killed() {
     needs!("python3");
-    let no_hello = "goes on for 10s and says no hello";
+    let no_benchmarks = "goes on for 10s and lists no benchmarks";
     let no_list = "did not come back within 10s";
     let worker = |fault| [&python()[..], &[fault]].concat();
     let cases = [
-        (worker("hang@hello"), no_hello),
-        (worker("stop@start"), no_hello),
+        (worker("hang@hello"), no_benchmarks),
+        (worker("stop@start"), no_benchmarks),
         (worker("hang@list"), no_list),
         (worker("print-forever@list"), no_list),
-        (vec!["sh", "-c", "exec sleep 1000"], no_hello),
-        (vec!["sh", "-c", "exec yes"], no_hello),
+        (vec!["sh", "-c", "exec sleep 1000"], no_benchmarks),
+        (vec!["sh", "-c", "exec yes"], no_benchmarks),
     ];
     at_once(&cases, |(program, sentence)| {
         let track = Track::new();
         let mut told = track.inspect("1", program).ends_with(3);
-        if *sentence == no_hello {
+        if *sentence == no_benchmarks {
             told = told.tells(NEITHER);
         }
         told.tells(sentence);
@@ -592,15 +611,15 @@ fn programs_that_hold_no_benchmarks_are_told_what_they_lack() {
     for (program, sentence) in [
         (
             &["/bin/true"][..],
-            "'/bin/true' ended its process with exit code 0 and says no hello",
+            "'/bin/true' ended its process with exit code 0 and lists no benchmarks",
         ),
         (
             &["/bin/false"],
-            "'/bin/false' ended its process with exit code 1 and says no hello",
+            "'/bin/false' ended its process with exit code 1 and lists no benchmarks",
         ),
         (
             &["/bin/sh", "-c", "cat"],
-            "'/bin/sh' ended its process with exit code 0 and says no hello",
+            "'/bin/sh' ended its process with exit code 0 and lists no benchmarks",
         ),
         (
             &["/bin/echo", "a"],

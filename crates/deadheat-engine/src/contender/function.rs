@@ -642,11 +642,14 @@ impl FunctionContenders<'_> {
     }
 }
 
-/// Returns whether two causes are the same failure: what a panic says may hold numbers
-/// that are different every time.
+/// Returns true if two causes are the same failure: the messages of a panic and of unequal outputs
+/// may hold numbers that are different every time.
 fn alike(one: &FunctionError, other: &FunctionError) -> bool {
     match (one, other) {
-        (FunctionError::Panicked(_), FunctionError::Panicked(_)) => true,
+        (FunctionError::Panicked(_), FunctionError::Panicked(_))
+        | (FunctionError::Raised(_), FunctionError::Raised(_))
+        | (FunctionError::OutputDiffers { .. }, FunctionError::OutputDiffers { .. })
+        | (FunctionError::OutputVaries(_), FunctionError::OutputVaries(_)) => true,
         (one, other) => one == other,
     }
 }

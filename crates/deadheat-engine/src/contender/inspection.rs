@@ -6,6 +6,7 @@ use std::time::Duration;
 use deadheat_model::{Harness, Program};
 
 use super::harness::{LIST_TESTS, ListingRequest};
+use super::python_file::{python_file, what_python_did};
 use super::worker_session::greeted;
 use super::workers::START_UP;
 use crate::error::EngineError;
@@ -35,7 +36,7 @@ pub fn inspect(
 ) -> Result<Inspected, EngineError> {
     let failure = |cause, stderr_tail| {
         EngineError::Inspection(Box::new(InspectionFailure {
-            program: program.executable.display().to_string(),
+            program: named_in(&cause, program),
             cause,
             stderr_tail,
         }))
@@ -92,6 +93,7 @@ pub fn inspect(
         },
         interrupts,
         failed: false,
+        ended_well: false,
         listed: None,
     };
     match look.find_out() {
@@ -107,7 +109,7 @@ pub fn inspect(
                 return Ok(Inspected::Harness(listing));
             }
             let stderr_tail = look.worker.stderr_tail.message();
-            // Where what it says is shown nobody here has read it.
+            // If its standard error is shown, it is not read here.
             let words = look.worker.stderr_tail.text();
             let refuses = program.shown || refuses(&words) || words.contains(REFUSED_BY_PYTHON);
             if look.failed
@@ -116,12 +118,28 @@ pub fn inspect(
             {
                 return listed(harness);
             }
-            if let FunctionError::Neither { instead, .. } = &mut cause {
-                *instead = stderr_tail.as_deref().and_then(known_by);
+            if let FunctionError::NoBenchmarks { instead: None, .. } = cause
+                && python_file(program).is_some()
+            {
+                cause = what_python_did(&words, look.ended_well).unwrap_or(cause);
             }
             Err(failure(cause, stderr_tail))
         }
     }
+}
+
+/// The name of a program in its failure: a file of Python rather than its interpreter, unless it is
+/// the interpreter that lacks something.
+fn named_in(cause: &FunctionError, program: &WorkerProgram) -> String {
+    let lacks = matches!(
+        cause,
+        FunctionError::NoBenchmarks {
+            instead: Some(_),
+            ..
+        }
+    );
+    let file = if lacks { None } else { python_file(program) };
+    file.unwrap_or_else(|| program.executable.display().to_string())
 }
 
 /// A program that was started to see what it does.
@@ -131,6 +149,8 @@ struct Look<'a> {
     interrupts: &'a Interrupts,
     /// True once it ended by itself with another exit code than 0.
     failed: bool,
+    /// True once it ended by itself with exit code 0.
+    ended_well: bool,
     /// What it printed if it ended with exit code 0: benchmarks, if it is of Google Benchmark.
     listed: Option<String>,
 }
@@ -140,28 +160,34 @@ impl Look<'_> {
         match self.reply() {
             Ok(hello) => self.ask_for_benchmarks(&hello),
             Err(WaitError::Cause { cause, .. }) if cause.is_death() => {
-                if cause == FunctionError::Exited(0) {
+                self.ended_well = cause == FunctionError::Exited(0);
+                if self.ended_well {
                     let printed = String::from_utf8_lossy(self.worker.printed());
                     self.listed = (!printed.trim().is_empty()).then(|| printed.into_owned());
                 }
                 self.failed = matches!(cause, FunctionError::Exited(1..));
-                Err(self.neither(cause.to_string()))
+                Err(self.no_benchmarks(cause.to_string()))
             }
             Err(WaitError::Cause {
                 cause: FunctionError::TimedOut(patience),
                 ..
-            }) => Err(self.neither(format!("goes on for {patience:?}"))),
+            }) => Err(self.no_benchmarks(format!("goes on for {patience:?}"))),
             Err(why) => Err(why),
         }
     }
 
-    fn neither(&mut self, ended: String) -> WaitError {
+    fn no_benchmarks(&mut self, ended: String) -> WaitError {
+        let last_words = self.worker.stderr_tail.message();
         let printed = self.worker.printed();
-        let beginning = &printed[..printed.len().min(SHOWN)];
-        wait_error(FunctionError::Neither {
+        let beginning = String::from_utf8_lossy(&printed[..printed.len().min(SHOWN)]);
+        wait_error(FunctionError::NoBenchmarks {
             ended,
-            printed: in_one_line(&String::from_utf8_lossy(beginning)).unwrap_or_default(),
-            instead: None,
+            instead: last_words.as_deref().and_then(known_by),
+            wrote: match (last_words, in_one_line(&beginning)) {
+                (Some(words), _) => format!("its last words on standard error: {words}"),
+                (None, Some(printed)) => format!("it prints '{printed}'"),
+                (None, None) => "it prints nothing".to_owned(),
+            },
         })
     }
 
@@ -201,7 +227,8 @@ fn wait_error(cause: FunctionError) -> WaitError {
     WaitError::Cause { worker: 0, cause }
 }
 
-/// The kind of a program that says these words and no hello, and how its benchmarks are raced.
+/// The kind of a program that lists no benchmarks and writes these words to standard error, and how
+/// its benchmarks are raced.
 fn known_by(words: &str) -> Option<&'static str> {
     if words.contains("No module named 'deadheat'") {
         return Some(

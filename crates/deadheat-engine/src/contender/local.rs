@@ -64,10 +64,11 @@ impl<'a> LocalContenders<'a> {
                 name(candidate),
                 FunctionError::OutputDiffers {
                     baseline: name(0).unwrap_or_default(),
+                    detail: None,
                 },
             ),
             Disagreement::WithItself { contender } => {
-                (name(contender), FunctionError::OutputVaries)
+                (name(contender), FunctionError::OutputVaries(None))
             }
         };
         EngineError::Function(Box::new(FunctionFailure {

@@ -18,6 +18,8 @@ mod local;
 mod printed_value;
 mod process_layout;
 #[cfg(feature = "commands")]
+mod python_file;
+#[cfg(feature = "commands")]
 mod side_by_side;
 #[cfg(feature = "simulated")]
 pub(crate) mod simulated;

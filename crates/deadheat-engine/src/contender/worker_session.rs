@@ -211,9 +211,11 @@ pub(super) fn cause_of(problem: &Problem, layout: &ProcessLayout) -> FunctionErr
     match problem {
         Problem::Panicked(message) => FunctionError::Panicked(message.clone()),
         Problem::Skipped(reason) => FunctionError::Skipped(reason.clone()),
-        Problem::OutputVaries => FunctionError::OutputVaries,
-        Problem::OutputDiffers => FunctionError::OutputDiffers {
+        Problem::Raised(error) => FunctionError::Raised(error.clone()),
+        Problem::OutputVaries(detail) => FunctionError::OutputVaries(detail.clone()),
+        Problem::OutputDiffers(detail) => FunctionError::OutputDiffers {
             baseline: layout.contenders.first().cloned().unwrap_or_default(),
+            detail: detail.clone(),
         },
         Problem::Unknown => FunctionError::Protocol(
             "it does not know this benchmark; is the suite the same in every process?".to_owned(),

@@ -123,12 +123,14 @@ pub(crate) enum Problem {
     OutOfTurn,
     /// The code panicked, with this message.
     Panicked(String),
+    /// The code, of a language in which errors are raised, raised this one.
+    Raised(String),
     /// The benchmark does not want to run here, for this reason.
     Skipped(String),
-    /// A candidate does not agree with the baseline.
-    OutputDiffers,
-    /// A contender does not agree with itself.
-    OutputVaries,
+    /// A candidate does not agree with the baseline, and how.
+    OutputDiffers(Option<String>),
+    /// A contender does not agree with itself, and how.
+    OutputVaries(Option<String>),
     /// The process on the other end of the baton is gone.
     PeerGone,
 }
@@ -346,7 +348,8 @@ impl Reply {
                 "failed",
                 Object::new()
                     .with("contender", *contender)
-                    .with("problem", problem.to_json()),
+                    .with("problem", problem.to_json())
+                    .with_some("verb", problem.verb()),
             ),
         };
         line(kind, said)
@@ -411,7 +414,7 @@ impl Reply {
             },
             "failed" => Reply::Failed {
                 contender: optional(said, "contender", place)?,
-                problem: Problem::from_json(said.get("problem")?)?,
+                problem: Problem::from_json(said.get("problem")?, said.get("verb"))?,
             },
             _ => return None,
         })
@@ -466,35 +469,45 @@ impl ListedBenchmark {
 }
 
 impl Problem {
-    /// Problems of which there is nothing more to say, by their words.
-    const PLAIN: [(&str, Problem); 5] = [
-        ("unknown", Problem::Unknown),
-        ("out_of_turn", Problem::OutOfTurn),
-        ("output_differs", Problem::OutputDiffers),
-        ("output_varies", Problem::OutputVaries),
-        ("peer_gone", Problem::PeerGone),
-    ];
+    /// The verb of a worker whose language raises errors.
+    const RAISED: &str = "raised";
 
-    fn to_json(&self) -> Json {
-        match self {
-            Problem::Panicked(text) => return Json::tagged("panicked", text),
-            Problem::Skipped(reason) => return Json::tagged("skipped", reason),
-            _ => {}
-        }
-        let found = Self::PLAIN.iter().find(|(_, problem)| problem == self);
-        let (word, _) = found.expect("all others are plain");
-        Json::tagged(word, Object::new())
+    /// The word for the failure in the worker's language, if it is not the problem's own.
+    fn verb(&self) -> Option<&'static str> {
+        matches!(self, Problem::Raised(_)).then_some(Self::RAISED)
     }
 
-    fn from_json(value: &Json) -> Option<Self> {
-        let (kind, said) = value.as_object()?.only()?;
-        match kind {
-            "panicked" => return text(said).map(Problem::Panicked),
-            "skipped" => return text(said).map(Problem::Skipped),
-            _ => {}
+    fn to_json(&self) -> Json {
+        let detailed = |word, detail: &Option<String>| {
+            Json::tagged(word, Object::new().with_some("detail", detail.as_ref()))
+        };
+        match self {
+            Problem::Panicked(text) | Problem::Raised(text) => Json::tagged("panicked", text),
+            Problem::Skipped(reason) => Json::tagged("skipped", reason),
+            Problem::OutputDiffers(detail) => detailed("output_differs", detail),
+            Problem::OutputVaries(detail) => detailed("output_varies", detail),
+            Problem::Unknown => Json::tagged("unknown", Object::new()),
+            Problem::OutOfTurn => Json::tagged("out_of_turn", Object::new()),
+            Problem::PeerGone => Json::tagged("peer_gone", Object::new()),
         }
-        let found = Self::PLAIN.into_iter().find(|(word, _)| *word == kind);
-        found.map(|(_, problem)| problem)
+    }
+
+    fn from_json(value: &Json, verb: Option<&Json>) -> Option<Self> {
+        let (kind, said) = value.as_object()?.only()?;
+        let raised = verb.and_then(Json::as_text) == Some(Self::RAISED);
+        // Whatever else a worker writes there is passed over.
+        let detail = || said.as_object()?.get("detail").and_then(text);
+        Some(match kind {
+            "panicked" if raised => Problem::Raised(text(said)?),
+            "panicked" => Problem::Panicked(text(said)?),
+            "skipped" => Problem::Skipped(text(said)?),
+            "output_differs" => Problem::OutputDiffers(detail()),
+            "output_varies" => Problem::OutputVaries(detail()),
+            "unknown" => Problem::Unknown,
+            "out_of_turn" => Problem::OutOfTurn,
+            "peer_gone" => Problem::PeerGone,
+            _ => return None,
+        })
     }
 }
 
@@ -679,8 +692,11 @@ mod tests {
             failed(Some(1), Problem::OutOfTurn),
             failed(None, Problem::Panicked("at a.rs:1:\n\"no\"".to_owned())),
             failed(None, Problem::Skipped("no GPU".to_owned())),
-            failed(Some(2), Problem::OutputDiffers),
-            failed(Some(0), Problem::OutputVaries),
+            failed(None, Problem::Raised("ValueError: no".to_owned())),
+            failed(Some(2), Problem::OutputDiffers(None)),
+            failed(Some(2), Problem::OutputDiffers(Some("1, not 2".to_owned()))),
+            failed(Some(0), Problem::OutputVaries(None)),
+            failed(Some(0), Problem::OutputVaries(Some("1, then 2".to_owned()))),
             failed(None, Problem::PeerGone),
         ];
         for reply in replies {

@@ -334,8 +334,8 @@ impl Worker<'_> {
 fn checked(benchmark: &dyn FunctionBenchmark, reply: Reply) -> Reply {
     let (contender, problem) = match benchmark.check() {
         Ok(()) => return reply,
-        Err(Disagreement::WithBaseline { candidate }) => (candidate, Problem::OutputDiffers),
-        Err(Disagreement::WithItself { contender }) => (contender, Problem::OutputVaries),
+        Err(Disagreement::WithBaseline { candidate }) => (candidate, Problem::OutputDiffers(None)),
+        Err(Disagreement::WithItself { contender }) => (contender, Problem::OutputVaries(None)),
     };
     Reply::Failed {
         contender: Some(contender),

@@ -1,0 +1,149 @@
+"""The settings of a race: what `race` takes besides the functions, and how the program is told."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any, Literal, TypedDict
+
+from deadheat._errors import UsageError
+
+
+class Settings(TypedDict, total=False):
+    """Settings of a race. Times are seconds, or texts with a unit such as `"200ms"`."""
+
+    margin: float | str
+    """The smallest change of time worth acting on, as a fraction: 0.01 (the default), or `"1%"`."""
+    alpha: float
+    """The accepted probability of a wrong verdict, above 0 and at most 0.5 (default 0.05)."""
+    metric: str
+    """What is judged: `"wall"` (the default), `"cpu"`, `"minor-faults"`, …"""
+    quantile: float | str
+    """Judge this quantile of single calls, above 0 and below 1, instead of their centre."""
+    max_replicates: int
+    """The largest number of replicates; each is a fresh process."""
+    blocks: int
+    """Blocks in a replicate, of four samples each. A pilot chooses them by default."""
+    control: bool
+    """Race the baseline against a copy of itself as well."""
+    budget: float | str
+    """Start no block after this time, in seconds."""
+    sample_time: float | str
+    """The least time of a sample, in seconds. A pilot chooses it by default."""
+    timeout: float | str
+    """Kill a worker whose sample takes longer, in seconds (default 60), or `"none"`."""
+    pin: int | str
+    """Cores for the workers: `"auto"` (one per replicate, drawn), `"none"`, or numbers: `"2,3"`."""
+    waiting: Literal["auto", "keep"]
+    """Time spent waiting for a core: taken out if nothing of the race caused it, or kept."""
+    seed: int
+    """The source of all random choices, from 0 to 2⁶⁴ − 1. Drawn by default."""
+    callgrind: bool
+    """Count instructions by callgrind and judge them, instead of times."""
+    nocapture: bool
+    """Show what the functions print, on standard error."""
+    html: str | os.PathLike[str]
+    """Write a page with every plot, figure and warning to this file."""
+    junit: str | os.PathLike[str]
+    """Write test cases as CI services read them to this file."""
+    svg: str | os.PathLike[str]
+    """Write every plot as a picture into this folder."""
+    png: str | os.PathLike[str]
+    """The same, made of pixels."""
+    export_json: str | os.PathLike[str]
+    """Write summaries and all times to this file, in hyperfine's JSON format."""
+    export_hdr: str | os.PathLike[str]
+    """Write the wall times to this file, as an HDR histogram log."""
+    export_markdown: str | os.PathLike[str]
+    """Write the answer to this file, as a table of Markdown."""
+    export_google_benchmark: str | os.PathLike[str]
+    """Write the candidate to this file, in Google Benchmark's JSON format."""
+    export_google_baseline: str | os.PathLike[str]
+    """Write the baseline to this file, in Google Benchmark's JSON format."""
+    export_go: str | os.PathLike[str]
+    """Write every sample to this file, as Go's benchmarks print them."""
+    export_smaller_is_better: str | os.PathLike[str]
+    """Write the candidate to this file, for github-action-benchmark."""
+    export_bmf: str | os.PathLike[str]
+    """Write the candidate to this file, in the Bencher Metric Format."""
+
+
+NAMES = frozenset(Settings.__annotations__)
+WHOLE_NUMBERS = {"max_replicates", "blocks", "seed"}
+FLAGS = {"control", "callgrind", "nocapture"}
+TIMES = {"budget", "timeout", "sample_time"}
+# What `race` takes besides, for a misspelt name.
+ARGUMENTS = ["input", "input_per_call", "check_outputs", "rtol", "atol", "gc", "name", "names"]
+
+
+def as_options(settings: Mapping[str, Any]) -> list[str]:
+    """Settings as options of the program: `max_replicates=40` is `--max-replicates=40`."""
+    options = []
+    for name, value in settings.items():
+        refuse_what_is_wrong(name, value)
+        option = "--" + name.replace("_", "-")
+        if name in TIMES and not isinstance(value, str):
+            value = f"{value}s"
+        if value is True:
+            options.append(option)
+        elif value is not None and value is not False:
+            options.append(f"{option}={os.fspath(value) if is_path(value) else value}")
+    return options
+
+
+def is_path(value: Any) -> bool:
+    return isinstance(value, os.PathLike)
+
+
+def refuse_what_is_wrong(name: str, value: Any) -> None:
+    if name not in NAMES:
+        alike = get_close_matches(name, [*NAMES, *ARGUMENTS], 1)
+        advice = f"; did you mean {alike[0]!r}?" if alike else ""
+        raise UsageError(f"race() has no setting {name!r}{advice}")
+    if value is None:
+        return
+    if name in FLAGS and not isinstance(value, bool):
+        raise UsageError(f"{name} must be True or False, not {value!r}")
+    if name in WHOLE_NUMBERS and (not isinstance(value, int) or isinstance(value, bool)):
+        raise UsageError(f"{name} must be a whole number, not {value!r}")
+    if name in WHOLE_NUMBERS and value < 0:
+        raise UsageError(f"{name} must not be negative: {value!r}")
+    if name in TIMES and not isinstance(value, (int, float, str)):
+        raise UsageError(f"{name} must be a number of seconds, not {value!r}")
+    if name in TIMES and not isinstance(value, str) and not 0 < value < 10**8:
+        raise UsageError(f"{name} must be a number of seconds above 0, not {value!r}")
+
+
+OPTION = re.compile(r"--([a-z][a-z-]*[a-z])( <[A-Z]+>)?(?![a-z-])")
+
+
+def in_python_words(text: str) -> str:
+    """What the program says of its options, said of the settings: `--max-replicates` is
+    `max_replicates`. Other options stay."""
+
+    def setting(option: re.Match[str]) -> str:
+        name = option[1].replace("-", "_")
+        return name if name in NAMES else option[0]
+
+    return OPTION.sub(setting, text)
+
+
+REFUSED_VALUE = re.compile(r"invalid value '.*?' for '(\w+)': ")
+
+
+def error_in_python_words(said: str) -> str:
+    """The error that the program wrote to standard error, as one line: without advice on its
+    command line, which the user has not typed."""
+    lines = said.strip().splitlines()
+    begins = [n for n, line in enumerate(lines) if re.match(r"(deadheat: )?error: ", line)]
+    lines = lines[begins[-1] :] if begins else lines
+    kept: list[str] = []
+    for line in lines:
+        line = line.strip()
+        if not line or line.startswith(("tip: ", "help: ", "Usage: ", "For more information")):
+            break
+        kept.append(line)
+    text = re.sub(r"^(deadheat: )?(error: )?", "", " ".join(kept))
+    return REFUSED_VALUE.sub(r"\1: ", in_python_words(text))
