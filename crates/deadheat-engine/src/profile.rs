@@ -344,6 +344,7 @@ impl<'a> CountedWorker<'a> {
             heap_bytes: 0,
             stack_bytes: 0,
             callgrind: matches!(profiler, WorkerProfiler::Callgrind(_)),
+            input_per_call: false,
         };
         match counted.ask(&Request::Prepare(prepare))? {
             Reply::Prepared { .. } => Ok(counted),
@@ -469,6 +470,7 @@ impl<'a> CountedWorker<'a> {
             Reply::Failed { problem, .. } => match problem {
                 Problem::Panicked(message) => FunctionError::Panicked(message.clone()),
                 Problem::Skipped(reason) => FunctionError::Skipped(reason.clone()),
+                Problem::Refused(reason) => FunctionError::Refused(reason.clone()),
                 Problem::OutputVaries => FunctionError::OutputVaries,
                 _ => FunctionError::Protocol(format!("it answers {}", reply.said())),
             },

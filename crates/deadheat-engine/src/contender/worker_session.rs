@@ -211,6 +211,7 @@ pub(super) fn cause_of(problem: &Problem, layout: &ProcessLayout) -> FunctionErr
     match problem {
         Problem::Panicked(message) => FunctionError::Panicked(message.clone()),
         Problem::Skipped(reason) => FunctionError::Skipped(reason.clone()),
+        Problem::Refused(reason) => FunctionError::Refused(reason.clone()),
         Problem::OutputVaries => FunctionError::OutputVaries,
         Problem::OutputDiffers => FunctionError::OutputDiffers {
             baseline: layout.contenders.first().cloned().unwrap_or_default(),
