@@ -12,6 +12,7 @@ from typing import Any
 from deadheat._benchmarks import Benchmark, channel, name_of
 from deadheat._errors import RaceFailed, UsageError
 from deadheat._program import quoted, run
+from deadheat._refused_settings import refuse_without_effect
 from deadheat._result import Result, rows_of
 from deadheat._travel import packed, resolved, script_for
 
@@ -90,6 +91,9 @@ def names_of(old: Callable[..., Any], new: Callable[..., Any]) -> tuple[str, str
 def as_options(settings: dict[str, Any]) -> list[str]:
     """Settings as options of the program: `max_replicates=40` is `--max-replicates=40`."""
     options = []
+    refuse_without_effect(settings)
+    if settings.get("markdown") is True:
+        raise UsageError("race returns its answer: markdown='FILE' writes a comment to a file")
     for name, value in settings.items():
         if name in RESERVED:
             raise UsageError(f"race has no setting {name!r}")
