@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 channel = _channel.claim()
 
 CO_COROUTINE = 0x80
+# The file beside the functions of `race` that says what they reach by name.
+REACHED = "reached.pickle"
 # Inputs of a sample at most, where every call has one of its own.
 MOST_INPUTS = 4_096
 

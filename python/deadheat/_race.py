@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import sys
 import tempfile
 from collections.abc import Callable
 from typing import Any
 
-from deadheat._benchmarks import Benchmark, channel, name_of
+from deadheat._benchmarks import REACHED, Benchmark, channel, name_of
 from deadheat._errors import RaceFailed, UsageError
+from deadheat._interpreter import options as options_of_python
+from deadheat._patched import reached
 from deadheat._program import quoted, run
 from deadheat._refused_settings import refuse_without_effect
 from deadheat._result import Result, rows_of
-from deadheat._travel import packed, resolved, script_for
+from deadheat._travel import importable, packed, resolved, script_for
 
 # Options of the program that this function sets itself, or whose answer it could not read.
 RESERVED = {"json", "format", "save", "resume", "list", "quiet", "export_csv", "csv_exact", "help"}
@@ -70,7 +73,9 @@ def race(
             file.write(packed(functions, rest))
         with open(paths["race.py"], "w", encoding="utf-8") as script:
             script.write(script_for(paths["race.pickle"]))
-        command = quoted([sys.executable, paths["race.py"]])
+        with open(os.path.join(folder, REACHED), "wb") as file:
+            pickle.dump(reached(functions.values(), importable), file)
+        command = quoted([sys.executable, *options_of_python(), paths["race.py"]])
         fixed = ["--json", "--quiet", "--no-config", "--save", paths["run"]]
         fixed += ["--export-csv", paths["csv"], "--csv-exact"]
         answer = json.loads(run(["bench", command, *fixed, *as_options(settings)]))

@@ -73,7 +73,7 @@ def answer_all(channel: Channel, session: Session, request: tuple[str, dict[str,
 
 def serve_packed(file: str) -> NoReturn:
     """Races the functions that a file brings, packed by `deadheat.race`."""
-    from deadheat._benchmarks import Benchmark, channel
+    from deadheat._benchmarks import REACHED, Benchmark, channel
 
     if channel is None:
         raise UsageError("this file is for workers of deadheat")
@@ -85,15 +85,26 @@ def serve_packed(file: str) -> NoReturn:
         # `pickle` itself imports re.
         from _pickle import load
     with open(file, "rb") as packed:
+        state = load(packed)
+        if state:
+            from deadheat._interpreter import apply
+
+            # The functions may need it to be loaded.
+            apply(state)
         modules = load(packed)
         # In either order: what is imported second finds other places of the heap free.
         for module in modules if drawn() % 2 else reversed(modules):
             __import__(module)
         found = load(packed)
+    if state:
+        # A module may have set it otherwise when it was imported, as it did in the other process.
+        apply(state)
     functions, name = found["functions"], found["benchmark"]
     make = functions.pop("input", None)
     contenders = dict(zip(found["names"], functions.values()))
-    serve(channel, {name: Benchmark(name, contenders, input=make, **found["options"])})
+    benchmark = Benchmark(name, contenders, input=make, **found["options"])
+    benchmark.reached = os.path.join(os.path.dirname(file), REACHED)
+    serve(channel, {name: benchmark})
 
 
 def worker_name() -> str:
@@ -351,6 +362,18 @@ class Session:
         for contender in self._contenders:
             contender.kept = None
         return None
+
+
+def notes_on_modules(benchmark: Benchmark) -> list[str]:
+    """Notes on what the process that races has changed in modules."""
+    if benchmark.reached is None:
+        return []
+    from pickle import load
+
+    from deadheat._patched import differences
+
+    with open(benchmark.reached, "rb") as names:
+        return differences(load(names))
 
 
 def agree(check: Any, one: Any, other: Any) -> bool:

@@ -458,7 +458,9 @@ def main() -> int:
     except ProgramNotFound as error:
         print(f"deadheat: {error}", file=sys.stderr)
         return 3
-    command = quoted([sys.executable, "-m", "deadheat.pytest_suite", *words])
+    # With the options that this Python was started with.
+    own = sys.orig_argv[1 : sys.orig_argv.index("-m")] if "-m" in sys.orig_argv else []
+    command = quoted([sys.executable, *own, "-m", "deadheat.pytest_suite", *words])
     os.execv(program, [program, "bench", command])
 
 
