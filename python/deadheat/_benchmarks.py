@@ -10,10 +10,14 @@ from deadheat._errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections import deque
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any, TypeVar
 
     Function = TypeVar("Function", bound=Callable[..., Any])
+else:
+    # `collections` itself imports five modules more.
+    from _collections import deque
 
 # The pipes to deadheat, where this process is a worker. Taken before the file goes on.
 channel = _channel.claim()
@@ -34,7 +38,8 @@ class Benchmark:
         contenders: dict[str, Callable[..., Any]],
         *,
         input: Callable[..., Any] | None = None,
-        input_per_call: bool = False,
+        input_per_call: bool | None = None,
+        drain: bool | Callable[[Any], Any] | None = None,
         arguments: dict[str, Any] | None = None,
         check_outputs: bool | Callable[[Any, Any], bool] = False,
         gc: bool = False,
@@ -45,8 +50,14 @@ class Benchmark:
         self.name = name
         self.contenders = contenders
         self.input = input
+        # None: as the pilot finds.
         self.input_per_call = input_per_call
         self.most_iterations = MOST_INPUTS if input_per_call else 2**40
+        self.drain = exhaust if drain is True else drain
+        # Whether it is a test of pytest, which says in other words what to do.
+        self.is_test = False
+        # The file that says what the functions reach by name in the process that races.
+        self.reached: str | None = None
         self.arguments = arguments or {}
         self.check_outputs = check_outputs
         self.gc = gc
@@ -58,7 +69,17 @@ class Benchmark:
         self.is_async = kinds == {True}
         if input_per_call and input is None:
             raise UsageError(f"benchmark {name!r}: input_per_call needs an input")
+        if drain is True and check_outputs:
+            raise UsageError(
+                f"benchmark {name!r}: drain=True leaves no outputs for check_outputs to compare; "
+                "drain=list does"
+            )
         self._run: Callable[[Any], Any] | None = None
+
+    def renew_for_every_call(self) -> None:
+        """Gives every call an input of its own, as the pilot found that it needs one."""
+        if self.input is not None and not self.input_per_call:
+            self.input_per_call, self.most_iterations = True, MOST_INPUTS
 
     def run(self, sampled: Any) -> Any:
         """Returns the result of a loop; that of an async one from an event loop of its own."""
@@ -69,6 +90,10 @@ class Benchmark:
 
             self._run = asyncio.new_event_loop().run_until_complete
         return self._run(sampled)
+
+    def label(self, name: str) -> str:
+        """A contender, in a note: a test has the name of its file before its own."""
+        return repr(name_of(self.contenders[name]) if self.is_test else name)
 
     def listed(self) -> dict[str, Any]:
         """The benchmark as the protocol lists it."""
@@ -84,6 +109,11 @@ def is_coroutine_function(function: Callable[..., Any]) -> bool:
     # That of inspect, which takes ten milliseconds to import.
     code = getattr(getattr(function, "func", function), "__code__", None)
     return code is not None and bool(code.co_flags & CO_COROUTINE)
+
+
+def exhaust(output: Any) -> None:
+    """Goes through an iterator, and keeps nothing."""
+    deque(output, 0)
 
 
 def text_of(value: Any) -> str:

@@ -30,7 +30,8 @@ def race(
     new: Callable[..., Any] | str,
     input: Callable[..., Any] | str | None = None,
     *,
-    input_per_call: bool = False,
+    input_per_call: bool | None = None,
+    drain: bool | Callable[[Any], Any] | None = None,
     check_outputs: bool | Callable[[Any, Any], bool] = False,
     gc: bool = False,
     name: str | None = None,
@@ -59,7 +60,7 @@ def race(
     if input is not None:
         functions["input"] = resolved(input, "input")
     name = name or f"{names[0]} and {names[1]}"
-    options: dict[str, Any] = {"input_per_call": input_per_call, "gc": gc}
+    options: dict[str, Any] = {"input_per_call": input_per_call, "drain": drain, "gc": gc}
     options["check_outputs"] = check_outputs
     contenders = dict(zip(names, [functions["old"], functions["new"]]))
     # Refuses what makes no sense, before anything is started.

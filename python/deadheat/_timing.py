@@ -51,7 +51,7 @@ LOOP = """
 """
 
 
-def loop_for(benchmark: Benchmark) -> Callable[..., Any]:
+def loop_for(benchmark: Benchmark, drains: bool) -> Callable[..., Any]:
     """Compiles the loop that calls a contender.
 
     Every contender gets one of its own: the interpreter specialises calls by what it has seen
@@ -61,13 +61,14 @@ def loop_for(benchmark: Benchmark) -> Callable[..., Any]:
     names = [] if benchmark.input else list(benchmark.arguments)
     by_name = ", ".join(f"{name}=arg_{name}" for name in names)
     wait = "await " if benchmark.is_async else ""
-    call = f"{wait}function({given}{by_name})"
+    before, after = (f"drain({wait}", ")") if drains else (wait, "")
+    call = f"{before}function({given}{by_name}){after}"
     source = LOOP.format(
         define="async def" if benchmark.is_async else "def",
-        names="".join(f", arg_{name}" for name in names),
+        names="".join(f", arg_{name}" for name in names) + (", drain" if drains else ""),
         calls="; ".join([call] * UNROLLED),
         call=call,
-        call_last=f"{wait}function({last}{by_name})",
+        call_last=f"{before}function({last}{by_name}){after}",
         each="given" if benchmark.input_per_call else "_",
     )
     namespace: dict[str, Any] = {}
@@ -163,16 +164,37 @@ class Contender:
         benchmark: Benchmark,
         tools: Instruments,
         cpu_overhead: int = 0,
+        drain: Callable[[Any], Any] | None = None,
     ) -> None:
         self.number = number
         self.kept: Any = None
         self._function = function
-        self._arguments = () if benchmark.input else tuple(benchmark.arguments.values())
-        self._loop = loop_for(benchmark)
+        self._arguments: tuple[Any, ...] = ()
+        if not benchmark.input:
+            self._arguments = tuple(benchmark.arguments.values())
+        self._drain = drain
+        if drain is not None:
+            self._arguments += (drain,)
+        self._loop = loop_for(benchmark, drain is not None)
         self._per_call = benchmark.input_per_call
         self._run = benchmark.run
         self._tools = tools
         self._cpu_overhead = cpu_overhead
+
+    def watch(self, saw: Callable[[Any], None] | None) -> None:
+        """Has outputs shown to `saw` before they are drained, or no longer."""
+        drain = self._drain
+        if drain is None:
+            return
+        if saw is None:
+            self._arguments = (*self._arguments[:-1], drain)
+            return
+
+        def watched(output: Any) -> Any:
+            saw(output)
+            return drain(output)
+
+        self._arguments = (*self._arguments[:-1], watched)
 
     def sample(self, given: Any, iterations: int) -> list[int]:
         """Calls the function so many times and returns the metrics of the sample.

@@ -310,9 +310,12 @@ class StandIn:
             )
         name = self._item.nodeid
         if rounds is None:
-            return self._suite.race(self._item, Benchmark(name, {name: called}), called)
+            benchmark = Benchmark(name, {name: called})
+            benchmark.is_test = True
+            return self._suite.race(self._item, benchmark, called)
         benchmark = Benchmark(name, {name: called}, input=rounds.next, input_per_call=True)
         benchmark.most_iterations = 1
+        benchmark.is_test = True
         return self._suite.race(self._item, benchmark, rounds.once)
 
     def weave(self, *_: Any, **__: Any) -> NoReturn:
