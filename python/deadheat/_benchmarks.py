@@ -42,7 +42,7 @@ class Benchmark:
         drain: bool | Callable[[Any], Any] | None = None,
         arguments: dict[str, Any] | None = None,
         check_outputs: bool | Callable[[Any, Any], bool] = False,
-        gc: bool = False,
+        gc: bool = True,
         bytes: int | None = None,
         items: int | None = None,
         ignored: bool = False,
@@ -168,7 +168,9 @@ def benchmark(
     `input`: makes the input from a seed, outside the timed region; functions get it as their only
     argument. `input_per_call`: every call gets an input of its own, and may change it.
     `check_outputs`: candidates must return what the baseline returns, by `==` or by a function.
-    `gc`: leave the garbage collector on while calls are timed.
+    `gc=False`: turn the garbage collector off while calls are timed.
+    `drain`: what computes an output that is not computed yet, within the timed call: True exhausts
+    an iterator, `list` makes a list of it; False times the making of such an output alone.
     `bytes`, `items`: what one call works through. `ignored`: raced only when asked for.
     """
     if function is None:

@@ -33,7 +33,7 @@ def race(
     input_per_call: bool | None = None,
     drain: bool | Callable[[Any], Any] | None = None,
     check_outputs: bool | Callable[[Any, Any], bool] = False,
-    gc: bool = False,
+    gc: bool = True,
     name: str | None = None,
     names: tuple[str, str] | None = None,
     **settings: Any,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from itertools import repeat
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from deadheat._benchmarks import Benchmark
+    from deadheat._collection import Watch
 
 try:
     import resource
@@ -162,7 +164,7 @@ class Contender:
         number: int,
         function: Callable[..., Any],
         benchmark: Benchmark,
-        tools: Instruments,
+        tools: Instruments | Watch,
         cpu_overhead: int = 0,
         drain: Callable[[Any], Any] | None = None,
     ) -> None:
@@ -178,7 +180,7 @@ class Contender:
         self._loop = loop_for(benchmark, drain is not None)
         self._per_call = benchmark.input_per_call
         self._run = benchmark.run
-        self._tools = tools
+        self.tools: Instruments | Watch = tools
         self._cpu_overhead = cpu_overhead
 
     def watch(self, saw: Callable[[Any], None] | None) -> None:
@@ -204,19 +206,22 @@ class Contender:
         rounds, rest = divmod(iterations - 1, UNROLLED)
         if self._per_call:
             inputs = [given() for _ in range(iterations)]
+            if gc.isenabled():
+                # Inputs that wait for their call are no garbage of the calls before.
+                gc.collect(1)
             last, steps, each = inputs.pop(), repeat(None, 0), iter(inputs)
         else:
             last, steps, each = given, repeat(None, rounds), repeat(None, rest)
         # A call that finds its last answer still there works in other memory than the one before,
         # and the first of a block in new pages of the system.
         self.kept = None
-        before = self._tools.around()
+        before = self.tools.around()
         cpu = thread_time_ns()
         wall, self.kept = self._run(
             self._loop(self._function, given, last, steps, each, perf_counter_ns, *self._arguments)
         )
         cpu = thread_time_ns() - cpu
-        after = self._tools.around()
+        after = self.tools.around()
         counts = [now - then for then, now in zip(before, after)]
         return [wall, max(0, cpu - self._cpu_overhead), *counts]
 

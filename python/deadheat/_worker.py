@@ -227,7 +227,10 @@ class Session:
                 self._given = lambda: make(seed, **arguments)
             else:
                 self._given = make(seed, **arguments)
-        if not benchmark.gc:
+        if self._collects:
+            # The input is no garbage either: the first collection of a sample leaves it out.
+            gc.collect(1)
+        else:
             gc.disable()
 
     def sample(self, number: int, iterations: int) -> list[int]:
@@ -326,6 +329,7 @@ class Session:
             self.compile_all(asked["seed"], range(len(call_ns)), iterations)
             self.make_input(asked["seed"])
             call_ns, iterations = self.call_times(least, most)
+        iterations = self.watch_collections(call_ns, iterations, most)
         calibrated: dict[str, Any] = {"iterations": iterations, "call_ns": call_ns}
         if self._benchmark.input_per_call:
             calibrated["most_iterations"] = most
@@ -334,6 +338,27 @@ class Session:
         if self._notes:
             calibrated["notes"] = self._notes
         return "calibrated", calibrated
+
+    def watch_collections(self, call_ns: list[float], iterations: int, most: int) -> int:
+        """Notes what the garbage collector does, and returns the calls that a sample needs."""
+        from deadheat._collection import Collections, is_watched, note_of
+
+        benchmark = self._benchmark
+        if not is_watched() or benchmark is None:
+            return iterations
+        found = []
+        for number, ns in enumerate(call_ns):
+            label = benchmark.label(self._names[number])
+            sample = partial(self.wall_ns, number)
+            found.append(Collections(label, self._contenders[number], sample, ns, most))
+        note = note_of(found, iterations)
+        if note is not None and self._notes is not None:
+            self._notes.append(note)
+        needed = max(each.needed() for each in found)
+        return min(most, max(iterations, needed))
+
+    def wall_ns(self, number: int, calls: int) -> int:
+        return self.sample(number, calls)[0]
 
     def call_times(self, least: int, most: int) -> tuple[list[float], int]:
         """Nanoseconds of a call of each contender, and the calls of a sample that lasts at least
