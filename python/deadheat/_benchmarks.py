@@ -10,6 +10,7 @@ from deadheat._errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections import deque
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any, TypedDict, TypeVar, overload
 
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
         """What `benchmark` takes besides the functions and their arguments."""
 
         input: Callable[..., Any] | None
-        input_per_call: bool
+        input_per_call: bool | None
+        drain: bool | Callable[[Any], Any] | None
         check_outputs: bool | Callable[[Any, Any], bool]
         rtol: float
         atol: float
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
         items: int | None
         ignored: bool
 else:
+    # `collections` itself imports five modules more.
+    from _collections import deque
+
     # `typing` takes some milliseconds to import, in every worker.
     def overload(function):
         return function
@@ -39,6 +44,8 @@ else:
 channel = _channel.claim()
 
 CO_COROUTINE = 0x80
+# The file beside the functions of `race` that says what they reach by name.
+REACHED = "reached.pickle"
 # Inputs of a sample at most, where every call has one of its own.
 MOST_INPUTS = 4_096
 
@@ -52,12 +59,13 @@ class Benchmark:
         contenders: dict[str, Callable[..., Any]],
         *,
         input: Callable[..., Any] | None = None,
-        input_per_call: bool = False,
+        input_per_call: bool | None = None,
+        drain: bool | Callable[[Any], Any] | None = None,
         arguments: dict[str, Any] | None = None,
         check_outputs: bool | Callable[[Any, Any], bool] = False,
         rtol: float = 0.0,
         atol: float = 0.0,
-        gc: bool = False,
+        gc: bool = True,
         bytes: int | None = None,
         items: int | None = None,
         ignored: bool = False,
@@ -68,8 +76,14 @@ class Benchmark:
         self.name = name
         self.contenders = contenders
         self.input = input
+        # None: as the pilot finds.
         self.input_per_call = input_per_call
         self.most_iterations = MOST_INPUTS if input_per_call else 2**40
+        self.drain = exhaust if drain is True else drain
+        # Whether it is a test of pytest, which says in other words what to do.
+        self.is_test = False
+        # The file that says what the functions reach by name in the process that races.
+        self.reached: str | None = None
         self.arguments = arguments or {}
         self.check_outputs = check_outputs
         self.tolerance = (rtol, atol)
@@ -89,7 +103,17 @@ class Benchmark:
             raise UsageError(f"benchmark {name!r}: input_per_call needs an input")
         if any(self.tolerance) and check_outputs is not True:
             raise UsageError(f"benchmark {name!r}: rtol and atol need check_outputs=True")
+        if drain is True and check_outputs:
+            raise UsageError(
+                f"benchmark {name!r}: drain=True leaves no outputs for check_outputs to compare; "
+                "drain=list does"
+            )
         self._run: Callable[[Any], Any] | None = None
+
+    def renew_for_every_call(self) -> None:
+        """Gives every call an input of its own, as the pilot found that it needs one."""
+        if self.input is not None and not self.input_per_call:
+            self.input_per_call, self.most_iterations = True, MOST_INPUTS
 
     def run(self, sampled: Any) -> Any:
         """Returns the result of a loop; that of an async one from an event loop of its own."""
@@ -101,6 +125,10 @@ class Benchmark:
             make = self._loop_factory or asyncio.new_event_loop
             self._run = make().run_until_complete
         return self._run(sampled)
+
+    def label(self, name: str) -> str:
+        """A contender, in a note: a test has the name of its file before its own."""
+        return repr(name_of(self.contenders[name]) if self.is_test else name)
 
     def listed(self) -> dict[str, Any]:
         """The benchmark as the protocol lists it."""
@@ -116,6 +144,11 @@ def is_coroutine_function(function: Callable[..., Any]) -> bool:
     # That of inspect, which takes ten milliseconds to import.
     code = getattr(getattr(function, "func", function), "__code__", None)
     return code is not None and bool(code.co_flags & CO_COROUTINE)
+
+
+def exhaust(output: Any) -> None:
+    """Goes through an iterator, and keeps nothing."""
+    deque(output, 0)
 
 
 def text_of(value: Any) -> str:
@@ -184,12 +217,14 @@ def benchmark(  # noqa: F811
         `input`, or to the functions if there is no `input`.
     input: makes the input from a seed, an integer from 0 to 2⁵³ − 1. Its time is not measured. The
         functions take the input as their only argument.
-    input_per_call: make an input for every call, which may change it.
+    input_per_call: make an input for every call, which may change it. By default the pilot decides.
+    drain: what computes an output that is not computed yet, within the timed call: True exhausts
+        an iterator, `list` makes a list of it; False times only the making of such an output.
     check_outputs: `True` compares the outputs of the candidates with that of the baseline by `==`,
         where NaN equals NaN; a function of two outputs returns whether they agree.
     rtol, atol: with `check_outputs=True`, numbers agree if they differ by at most
         `atol + rtol * abs(number of the baseline)`.
-    gc: collect garbage while calls are timed.
+    gc: collect garbage while calls are timed, as it is by default.
     bytes, items: how many of them one call processes; the answer then has a rate per second.
     ignored: race this benchmark only with `--ignored` or `--include-ignored`.
     """

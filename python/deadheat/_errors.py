@@ -23,6 +23,10 @@ class RaceFailed(DeadheatError):
     """A race without an answer: a function failed or hung, or the program did; in its words."""
 
 
+class Refused(UsageError):
+    """A benchmark whose times would be of something else than they seem; what is wrong with it."""
+
+
 class TooSlow(DeadheatError, AssertionError):
     """A candidate that a test does not allow to be so slow."""
 

@@ -41,15 +41,54 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
             terminalreporter.write_line(line)
 
 
+# The races of a test of which nothing is asserted yet: those of its fixtures, which may assert when
+# they are torn down, and then its own.
+OPEN = pytest.StashKey[list["Race"]]()
+OF_FIXTURES = pytest.StashKey[list["Race"]]()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> None:
+    item.stash[OF_FIXTURES] = item.stash.get(OPEN, [])
+    item.stash[OPEN] = []
+
+
+class AfterCall:
+    """Fails a test that asserts nothing of a race of its own, if it passes otherwise."""
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> None:
+        refuse_unasserted(item.stash[OPEN])
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(AfterCall(), "deadheat-after-call")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> None:
+    if call.excinfo is not None:
+        # The line that asserts may come after the one that failed.
+        item.stash[OPEN] = item.stash[OF_FIXTURES] = []
+
+
+def refuse_unasserted(races: list[Race]) -> None:
+    if races:
+        pytest.fail(races[0].missing_line(), pytrace=False)
+
+
 @pytest.fixture
-def race(request: pytest.FixtureRequest) -> Callable[..., Race]:
+def race(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Generator[Callable[..., Race]]:
     """Races two functions: `race(baseline, candidate, input=…).not_slower("2%")`.
 
     Everything else is handed on to `deadheat.race`.
     """
     if request.config.getoption("--deadheat") == "off":
         pytest.skip("races are off; --deadheat=full races, --deadheat=smoke calls once")
-    return partial(Race, request)
+    yield partial(Race, request)
+    refuse_unasserted(request.node.stash.get(OF_FIXTURES, []))
 
 
 @contextmanager
@@ -83,6 +122,18 @@ class Race:
         self._functions = [baseline, candidate]
         self._input = input
         self._settings = settings
+        request.node.stash.setdefault(OPEN, []).append(self)
+
+    def missing_line(self) -> str:
+        """What a test says that races without an assertion: nothing has run."""
+        from deadheat._benchmarks import name_of
+
+        old, new = map(name_of, self._functions)
+        return (
+            f"nothing is asserted of race({old}, {new}), so nothing was raced; "
+            "add what must hold:\n"
+            f'    race({old}, {new}, …).not_slower("2%")'
+        )
 
     def not_slower(self, margin: str | float = "1%") -> Result | None:
         """Fails the test if the candidate is slower and no dead heat within the margin, with the
@@ -97,6 +148,9 @@ class Race:
 
     def _judge(self, margin: str | float, broken: set[str]) -> Result | None:
         __tracebackhide__ = True
+        for races in (OPEN, OF_FIXTURES):
+            kept = [one for one in self._request.node.stash.get(races, []) if one is not self]
+            self._request.node.stash[races] = kept
         from deadheat import TooSlow, race
         from deadheat._benchmarks import Benchmark, named
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import sys
 import tempfile
 from collections.abc import Callable
 from typing import Any
 
-from deadheat._benchmarks import Benchmark, channel, name_of
+from deadheat._benchmarks import REACHED, Benchmark, channel, name_of
 from deadheat._errors import RaceFailed, UsageError
+from deadheat._interpreter import options as options_of_python
+from deadheat._patched import reached
 from deadheat._program import quoted, run
 from deadheat._result import Result, rows_of
 from deadheat._settings import as_options, in_python_words
-from deadheat._travel import packed, resolved, script_for
+from deadheat._travel import importable, packed, resolved, script_for
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,11 +31,12 @@ def race(
     new: Callable[..., Any] | str,
     input: Callable[[int], Any] | str | None = None,
     *,
-    input_per_call: bool = False,
+    input_per_call: bool | None = None,
+    drain: bool | Callable[[Any], Any] | None = None,
     check_outputs: bool | Callable[[Any, Any], bool] = False,
     rtol: float = 0.0,
     atol: float = 0.0,
-    gc: bool = False,
+    gc: bool = True,
     name: str | None = None,
     names: tuple[str, str] | None = None,
     **settings: Unpack[Settings],
@@ -42,12 +46,14 @@ def race(
     old, new: functions, or their import paths, as `"package.module:function"`. They take the input
         as their only argument, or nothing without `input`.
     input: makes the input from a seed, an integer from 0 to 2⁵³ − 1. Its time is not measured.
-    input_per_call: make an input for every call, which may change it.
+    input_per_call: make an input for every call, which may change it. By default the pilot decides.
+    drain: what computes an output that is not computed yet, within the timed call: True exhausts
+        an iterator, `list` makes a list of it.
     check_outputs: `True` compares the outputs by `==`, where NaN equals NaN; a function of two
         outputs returns whether they agree.
     rtol, atol: with `check_outputs=True`, numbers agree if they differ by at most
         `atol + rtol * abs(number of old)`.
-    gc: collect garbage while calls are timed.
+    gc: collect garbage while calls are timed, as it is by default.
     name, names: the name of the benchmark and those of the two functions, for the answer.
     settings: see `deadheat.Settings`; `margin=0.02`, `max_replicates=40`, `budget=10` (seconds).
 
@@ -65,7 +71,7 @@ def race(
         functions["input"] = resolved(input, "input")
     name = name or f"{names[0]} and {names[1]}"
     chosen = as_options(settings)
-    options: dict[str, Any] = {"input_per_call": input_per_call, "gc": gc}
+    options: dict[str, Any] = {"input_per_call": input_per_call, "drain": drain, "gc": gc}
     options |= {"check_outputs": check_outputs, "rtol": rtol, "atol": atol}
     contenders = dict(zip(names, [functions["old"], functions["new"]]))
     # Refuses what makes no sense, before anything is started.
@@ -79,7 +85,9 @@ def race(
             file.write(packed(functions, rest))
         with open(paths["race.py"], "w", encoding="utf-8") as script:
             script.write(script_for(paths["race.pickle"]))
-        command = quoted([sys.executable, paths["race.py"]])
+        with open(os.path.join(folder, REACHED), "wb") as file:
+            pickle.dump(reached(functions.values(), importable), file)
+        command = quoted([sys.executable, *options_of_python(), paths["race.py"]])
         fixed = ["--json", "--quiet", "--no-config", "--save", paths["run"]]
         fixed += ["--export-csv", paths["csv"], "--csv-exact"]
         answer = json.loads(run(["bench", command, *fixed, *chosen], folder))

@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from typing import Any, Literal, TypedDict
 
 from deadheat._errors import UsageError
+from deadheat._refused_settings import WITHOUT_EFFECT
 
 
 class Settings(TypedDict, total=False):
@@ -42,8 +43,6 @@ class Settings(TypedDict, total=False):
     """The source of all random choices, from 0 to 2⁶⁴ − 1. Drawn by default."""
     callgrind: bool
     """Count instructions by callgrind and judge them, instead of times."""
-    nocapture: bool
-    """Show what the functions print, on standard error."""
     html: str | os.PathLike[str]
     """Write a page with every plot, figure and warning to this file."""
     junit: str | os.PathLike[str]
@@ -72,7 +71,7 @@ class Settings(TypedDict, total=False):
 
 NAMES = frozenset(Settings.__annotations__)
 WHOLE_NUMBERS = {"max_replicates", "blocks", "seed"}
-FLAGS = {"control", "callgrind", "nocapture"}
+FLAGS = {"control", "callgrind"}
 TIMES = {"budget", "timeout", "sample_time"}
 # What `race` takes besides, for a misspelt name.
 ARGUMENTS = ["input", "input_per_call", "check_outputs", "rtol", "atol", "gc", "name", "names"]
@@ -98,6 +97,8 @@ def is_path(value: Any) -> bool:
 
 
 def refuse_what_is_wrong(name: str, value: Any) -> None:
+    if name in WITHOUT_EFFECT:
+        raise UsageError(f"race has no use for {name!r}: {WITHOUT_EFFECT[name]}")
     if name not in NAMES:
         alike = get_close_matches(name, [*NAMES, *ARGUMENTS], 1)
         advice = f"; did you mean {alike[0]!r}?" if alike else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from itertools import repeat
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from deadheat._benchmarks import Benchmark
+    from deadheat._collection import Watch
 
 try:
     import resource
@@ -53,7 +55,7 @@ LOOP = """
 """
 
 
-def loop_for(benchmark: Benchmark) -> Callable[..., Any]:
+def loop_for(benchmark: Benchmark, drains: bool) -> Callable[..., Any]:
     """Compiles the loop that calls a contender.
 
     Every contender gets one of its own: the interpreter specialises calls by what it has seen
@@ -63,13 +65,14 @@ def loop_for(benchmark: Benchmark) -> Callable[..., Any]:
     names = [] if benchmark.input else list(benchmark.arguments)
     by_name = ", ".join(f"{name}=arg_{name}" for name in names)
     wait = "await " if benchmark.is_async else ""
-    call = f"{wait}function({given}{by_name})"
+    before, after = (f"drain({wait}", ")") if drains else (wait, "")
+    call = f"{before}function({given}{by_name}){after}"
     source = LOOP.format(
         define="async def" if benchmark.is_async else "def",
-        names="".join(f", arg_{name}" for name in names),
+        names="".join(f", arg_{name}" for name in names) + (", drain" if drains else ""),
         calls="; ".join([call] * UNROLLED),
         call=call,
-        call_last=f"{wait}function({last}{by_name})",
+        call_last=f"{before}function({last}{by_name}){after}",
         each="given" if benchmark.input_per_call else "_",
     )
     namespace: dict[str, Any] = {}
@@ -163,20 +166,41 @@ class Contender:
         number: int,
         function: Callable[..., Any],
         benchmark: Benchmark,
-        tools: Instruments,
+        tools: Instruments | Watch,
         cpu_overhead: int = 0,
+        drain: Callable[[Any], Any] | None = None,
     ) -> None:
         self.number = number
         self.kept: Any = None
         self._function = function
-        self._arguments = () if benchmark.input else tuple(benchmark.arguments.values())
-        self._loop = loop_for(benchmark)
+        self._arguments: tuple[Any, ...] = ()
+        if not benchmark.input:
+            self._arguments = tuple(benchmark.arguments.values())
+        self._drain = drain
+        if drain is not None:
+            self._arguments += (drain,)
+        self._loop = loop_for(benchmark, drain is not None)
         self._per_call = benchmark.input_per_call
         self._run = benchmark.run
         self._times_itself = benchmark.times_itself
         self._inner_loops = benchmark.inner_loops
-        self._tools = tools
+        self.tools: Instruments | Watch = tools
         self._cpu_overhead = cpu_overhead
+
+    def watch(self, saw: Callable[[Any], None] | None) -> None:
+        """Has outputs shown to `saw` before they are drained, or no longer."""
+        drain = self._drain
+        if drain is None:
+            return
+        if saw is None:
+            self._arguments = (*self._arguments[:-1], drain)
+            return
+
+        def watched(output: Any) -> Any:
+            saw(output)
+            return drain(output)
+
+        self._arguments = (*self._arguments[:-1], watched)
 
     def sample(self, given: Any, iterations: int) -> list[int]:
         """Calls the function so many times and returns the metrics of the sample.
@@ -186,13 +210,16 @@ class Contender:
         rounds, rest = divmod(iterations - 1, UNROLLED)
         if self._per_call:
             inputs = [given() for _ in range(iterations)]
+            if gc.isenabled():
+                # Inputs that wait for their call are no garbage of the calls before.
+                gc.collect(1)
             last, steps, each = inputs.pop(), repeat(None, 0), iter(inputs)
         else:
             last, steps, each = given, repeat(None, rounds), repeat(None, rest)
         # A call that finds its last answer still there works in other memory than the one before,
         # and the first of a block in new pages of the system.
         self.kept = None
-        before = self._tools.around()
+        before = self.tools.around()
         cpu = thread_time_ns()
         if self._times_itself:
             wall = round(1e9 * self._function(iterations))
@@ -203,7 +230,7 @@ class Contender:
                 )
             )
         cpu = thread_time_ns() - cpu
-        after = self._tools.around()
+        after = self.tools.around()
         counts = [now - then for then, now in zip(before, after)]
         values = [wall, max(0, cpu - self._cpu_overhead), *counts]
         if self._inner_loops == 1:

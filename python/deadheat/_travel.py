@@ -14,8 +14,10 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from deadheat._benchmarks import is_coroutine_function
 from deadheat._channel import IS_PYPY
 from deadheat._errors import CannotTravel, UsageError
+from deadheat._interpreter import state
 
 # On PyPy cloudpickle extends the pickler that is written in Python. Since PyPy 8 that is
 # no longer the one of this name, and cloudpickle 3.1 cannot be imported.
@@ -64,7 +66,8 @@ def resolved(function: Callable[..., Any] | str, role: str) -> Callable[..., Any
 
 
 def packed(functions: dict[str, Callable[..., Any]], rest: dict[str, Any]) -> bytes:
-    """Everything a worker needs: the names of the modules to import, and then one pickle.
+    """Everything a worker needs: the state of this interpreter, the names of the modules to import,
+    and the functions, each a pickle.
 
     Functions of `__main__`, lambdas and inner functions are pickled by value, with the globals
     they use. All others go by their import path, so the worker has the module, and no copies.
@@ -82,7 +85,9 @@ def packed(functions: dict[str, Callable[..., Any]], rest: dict[str, Any]) -> by
             raise CannotTravel(f"{role}: {blamed(function, error)}") from error
     imported = [without_arguments(f).__module__ for f in functions.values() if by_path(f)]
     modules = [module for module in dict.fromkeys(imported) if importable(module)]
-    return pickle.dumps(modules) + pickled({"functions": functions, **rest})
+    is_async = any(map(is_coroutine_function, functions.values()))
+    carried = pickle.dumps(state(is_async)) + pickle.dumps(modules)
+    return carried + pickled({"functions": functions, **rest})
 
 
 class Pickler(cloudpickle.CloudPickler):  # type: ignore[misc]

@@ -9,17 +9,21 @@ from time import perf_counter_ns, sleep
 
 from deadheat import __version__
 from deadheat._channel import IS_PYPY, Channel, PeerGone, drawn, hold_heap
-from deadheat._errors import UsageError
+from deadheat._errors import Refused, UsageError
 from deadheat._timing import METRICS, Contender, Instruments, cpu_overhead, has_children
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from functools import partial
     from typing import Any, NoReturn
 
     from deadheat._benchmarks import Benchmark
 
     Reply = tuple[str, dict[str, Any]]
+else:
+    # `functools` itself imports three modules more.
+    from _functools import partial
 
 # The shortest sample: reading the instruments takes some 10 µs of its own.
 LEAST_NS = 50_000
@@ -62,6 +66,8 @@ def answer_all(channel: Channel, session: Session, request: tuple[str, dict[str,
             reply = session.answer(kind, asked)
         except PeerGone:
             reply = session.failed({"peer_gone": {}})
+        except Refused as refused:
+            reply = session.failed({"refused": str(refused)})
         # `sys.exit` and Ctrl-C are no exceptions of the usual kind.
         except BaseException as error:
             reply = session.failed({"panicked": described(error, session.seed)})
@@ -73,7 +79,7 @@ def answer_all(channel: Channel, session: Session, request: tuple[str, dict[str,
 
 def serve_packed(file: str) -> NoReturn:
     """Races the functions that a file brings, packed by `deadheat.race`."""
-    from deadheat._benchmarks import Benchmark, channel
+    from deadheat._benchmarks import REACHED, Benchmark, channel
 
     if channel is None:
         raise UsageError("this file is for workers of deadheat")
@@ -85,15 +91,26 @@ def serve_packed(file: str) -> NoReturn:
         # `pickle` itself imports re.
         from _pickle import load
     with open(file, "rb") as packed:
+        state = load(packed)
+        if state:
+            from deadheat._interpreter import apply
+
+            # The functions may need it to be loaded.
+            apply(state)
         modules = load(packed)
         # In either order: what is imported second finds other places of the heap free.
         for module in modules if drawn() % 2 else reversed(modules):
             __import__(module)
         found = load(packed)
+    if state:
+        # A module may have set it otherwise when it was imported, as it did in the other process.
+        apply(state)
     functions, name = found["functions"], found["benchmark"]
     make = functions.pop("input", None)
     contenders = dict(zip(found["names"], functions.values()))
-    serve(channel, {name: Benchmark(name, contenders, input=make, **found["options"])})
+    benchmark = Benchmark(name, contenders, input=make, **found["options"])
+    benchmark.reached = os.path.join(os.path.dirname(file), REACHED)
+    serve(channel, {name: benchmark})
 
 
 def worker_name() -> str:
@@ -138,6 +155,10 @@ class Session:
         self._tools = Instruments()
         self._called: set[int] = set()
         self._calling: int | None = None
+        self._names: list[str] = []
+        # What the pilot's look at the first calls found; None before it.
+        self._notes: list[str] | None = None
+        self._collects = True
         self._given: Any = None
         self._ready: int | None = None
         self._held: list[Any] = []
@@ -171,20 +192,31 @@ class Session:
         if not benchmark or not functions:
             return self.failed({"unknown": {}})
         self._benchmark = benchmark
+        self._names = [name for name in contenders if wanted in (None, name)]
         self._held = hold_heap(asked.get("heap_bytes", 0))
-        overhead = cpu_overhead(benchmark, self._tools)
-        # Set up in either order, as drawn.
-        numbers = list(range(len(functions)))
-        made = {
-            number: Contender(number, functions[number], benchmark, self._tools, overhead)
-            for number in (numbers if asked.get("heap_bytes", 0) % 2 else reversed(numbers))
-        }
-        self._contenders = [made[number] for number in numbers]
+        if asked.get("input_per_call"):
+            benchmark.renew_for_every_call()
+        self.make_contenders(benchmark, functions, asked.get("heap_bytes", 0) % 2 == 1)
+        # A program that has turned its collector off is raced without it.
+        self._collects = benchmark.gc and gc.isenabled()
         # What is there now is no garbage, and need not be looked through again.
         gc.collect()
         if not IS_PYPY:  # Its collector has no such thing.
             gc.freeze()
         return "prepared", {"renews_input": benchmark.input is not None}
+
+    def make_contenders(
+        self, benchmark: Benchmark, functions: Sequence[Callable[..., Any]], in_order: bool
+    ) -> None:
+        overhead = cpu_overhead(benchmark, self._tools)
+        drain = benchmark.drain if callable(benchmark.drain) else None
+        # Set up in either order, as drawn.
+        numbers = list(range(len(functions)))
+        made = {
+            number: Contender(number, functions[number], benchmark, self._tools, overhead, drain)
+            for number in (numbers if in_order else reversed(numbers))
+        }
+        self._contenders = [made[number] for number in numbers]
 
     def make_input(self, seed: int) -> None:
         benchmark = self._benchmark
@@ -201,7 +233,10 @@ class Session:
                 self._given = lambda: make(seed, **arguments)
             else:
                 self._given = make(seed, **arguments)
-        if not benchmark.gc:
+        if self._collects:
+            # The input is no garbage either: the first collection of a sample leaves it out.
+            gc.collect(1)
+        else:
             gc.disable()
 
     def sample(self, number: int, iterations: int) -> list[int]:
@@ -231,8 +266,6 @@ class Session:
             if os.getpid() != process:
                 os.write(tell, b"\1")
                 os._exit(1)
-        if hasattr(contender.kept, "__await__"):
-            raise TypeError("the function is not async itself, and returns what must be awaited")
         forked = False
         if has_children():
             sleep(0.1)
@@ -245,9 +278,55 @@ class Session:
         if forked:
             raise RuntimeError("the function forks, and its child comes back from the call")
 
+    def examine(self, seed: int) -> None:
+        """Looks at the first calls, once, and has an input of this seed ready afterwards."""
+        benchmark = self._benchmark
+        assert benchmark is not None
+        if self._notes is not None:
+            return self.make_input(seed)
+        from deadheat._pilot import Examination
+
+        def make() -> Any:
+            number = self._calling
+            self.make_input(seed)
+            self._calling = number
+            return self._given
+
+        def call(number: int) -> Any:
+            self._calling = number
+            self._channel.note(number)
+            contender = self._contenders[number]
+            contender.watch(partial(found.saw, self._names[number]))
+            if number in self._called:
+                contender.sample(self._given, 1)
+            else:
+                self._called.add(number)
+                self.call_once(contender)
+            output, contender.kept = contender.kept, None
+            contender.watch(None)
+            return output
+
+        found = Examination(benchmark, call, make)
+        functions = [benchmark.contenders[name] for name in self._names]
+        changes = False
+        for number, function in enumerate(functions):
+            self._calling = number
+            changes |= found.look(number, self._names[number], function)
+        for number, name in enumerate(self._names):
+            self._calling = number
+            found.refuse_lazy(name)
+        found.note_kinds()
+        self._notes = found.notes + notes_on_modules(benchmark)
+        if changes:
+            benchmark.renew_for_every_call()
+            self.make_contenders(benchmark, functions, True)
+        if changes or not found.is_fresh:
+            self.make_input(seed)
+
     def calibrate(self, asked: dict[str, Any]) -> Reply:
-        self.make_input(asked["seed"])
         assert self._benchmark is not None
+        was_shared = not self._benchmark.input_per_call
+        self.examine(asked["seed"])
         least = max(LEAST_NS, asked["least_ns"])
         most = self._benchmark.most_iterations
         call_ns, iterations = self.call_times(least, most)
@@ -256,10 +335,36 @@ class Session:
             self.compile_all(asked["seed"], range(len(call_ns)), iterations)
             self.make_input(asked["seed"])
             call_ns, iterations = self.call_times(least, most)
+        iterations = self.watch_collections(call_ns, iterations, most)
         calibrated: dict[str, Any] = {"iterations": iterations, "call_ns": call_ns}
         if self._benchmark.input_per_call:
             calibrated["most_iterations"] = most
+            if was_shared:
+                calibrated["input_per_call"] = True
+        if self._notes:
+            calibrated["notes"] = self._notes
         return "calibrated", calibrated
+
+    def watch_collections(self, call_ns: list[float], iterations: int, most: int) -> int:
+        """Notes what the garbage collector does, and returns the calls that a sample needs."""
+        from deadheat._collection import Collections, is_watched, note_of
+
+        benchmark = self._benchmark
+        if not is_watched() or benchmark is None:
+            return iterations
+        found = []
+        for number, ns in enumerate(call_ns):
+            label = benchmark.label(self._names[number])
+            sample = partial(self.wall_ns, number)
+            found.append(Collections(label, self._contenders[number], sample, ns, most))
+        note = note_of(found, iterations)
+        if note is not None and self._notes is not None:
+            self._notes.append(note)
+        needed = max(each.needed() for each in found)
+        return min(most, max(iterations, needed))
+
+    def wall_ns(self, number: int, calls: int) -> int:
+        return self.sample(number, calls)[0]
 
     def call_times(self, least: int, most: int) -> tuple[list[float], int]:
         """Nanoseconds of a call of each contender, and the calls of a sample that lasts at least
@@ -345,7 +450,7 @@ class Session:
         return "block", {"values": values, "keep_waiting": keep_waiting}
 
     def smoke(self, asked: dict[str, Any]) -> Reply:
-        self.make_input(asked["seed"])
+        self.examine(asked["seed"])
         for contender in self._contenders:
             self.sample(contender.number, 1)
         return "sound", {}
@@ -368,3 +473,15 @@ class Session:
         for contender in self._contenders:
             contender.kept = None
         return None
+
+
+def notes_on_modules(benchmark: Benchmark) -> list[str]:
+    """Notes on what the process that races has changed in modules."""
+    if benchmark.reached is None:
+        return []
+    from pickle import load
+
+    from deadheat._patched import differences
+
+    with open(benchmark.reached, "rb") as names:
+        return differences(load(names))

@@ -311,9 +311,12 @@ class StandIn:
             )
         name = self._item.nodeid
         if rounds is None:
-            return self._suite.race(self._item, Benchmark(name, {name: called}), called)
+            benchmark = Benchmark(name, {name: called})
+            benchmark.is_test = True
+            return self._suite.race(self._item, benchmark, called)
         benchmark = Benchmark(name, {name: called}, input=rounds.next, input_per_call=True)
         benchmark.most_iterations = 1
+        benchmark.is_test = True
         return self._suite.race(self._item, benchmark, rounds.once)
 
     def weave(self, *_: Any, **__: Any) -> NoReturn:
@@ -461,7 +464,9 @@ def main() -> int:
     except ProgramNotFound as error:
         print(f"deadheat: {error}", file=sys.stderr)
         return 3
-    command = quoted([sys.executable, "-m", "deadheat.pytest_suite", *words])
+    # With the options that this Python was started with.
+    own = sys.orig_argv[1 : sys.orig_argv.index("-m")] if "-m" in sys.orig_argv else []
+    command = quoted([sys.executable, *own, "-m", "deadheat.pytest_suite", *words])
     os.execv(program, [program, "bench", command])
 
 

@@ -10,9 +10,8 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 import deadheat
+import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 

@@ -6,10 +6,9 @@ import re
 import subprocess
 import sys
 
+import deadheat
 import pytest
 from conftest import environment
-
-import deadheat
 from deadheat import _settings
 
 

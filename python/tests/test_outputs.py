@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-import pytest
-
 import deadheat
+import pytest
 from deadheat._outputs import Tolerance, describe, difference
 
 NAN, OTHER_NAN = float("nan"), float("nan")

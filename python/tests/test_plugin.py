@@ -115,6 +115,51 @@ def test_races_of_two_xdist_processes_take_place_one_after_the_other(pytest_run,
     assert all(end <= begun for (_, end, _), (begun, _, _) in pairwise(spans))
 
 
+UNASSERTED = """
+import pytest
+def a(): return sum(range(100))
+def b(): return sum(range(200))
+def test_forgotten(race):
+    race(a, b)
+def test_forgotten_at_last(race):
+    race(b, a, max_replicates=4, blocks=2).not_slower("90%")
+    race(a, b)
+@pytest.fixture
+def raced(race):
+    yield race(b, a, max_replicates=4, blocks=2)
+@pytest.fixture
+def asserted(raced):
+    yield
+    raced.not_slower("90%")
+def test_asserted_by_a_fixture(asserted): pass
+def test_forgotten_by_a_fixture(raced): pass
+def test_that_fails_before_it_asserts(race):
+    wanted = race(a, b)
+    assert 1 == 2
+    wanted.not_slower()
+def test_that_races_nothing(race): pass
+"""
+
+
+@pytest.mark.parametrize("options", [["--deadheat=smoke"], ["--deadheat=full", "-n", "2"]])
+def test_a_race_without_an_assertion_fails_its_test_with_the_line_to_add(pytest_run, options):
+    if "-n" in options:
+        pytest.importorskip("xdist")
+    printed = pytest_run(UNASSERTED, *options)
+    assert "3 failed, 3 passed" in printed
+    assert "1 error" in printed
+    assert printed.count("nothing is asserted of race(a, b), so nothing was raced") >= 2
+    assert 'race(a, b, …).not_slower("2%")' in printed
+    for name in ("test_forgotten", "test_forgotten_at_last", "test_that_fails_before_it_asserts"):
+        assert f"FAILED test_it.py::{name} " in printed
+    assert "ERROR test_it.py::test_forgotten_by_a_fixture" in printed
+    assert "ERROR test_it.py::test_that_fails" not in printed
+
+
+def test_a_race_without_an_assertion_is_skipped_where_races_are_off(pytest_run):
+    assert "6 skipped" in pytest_run(UNASSERTED)
+
+
 MANNERS = """
 import unittest
 import pytest

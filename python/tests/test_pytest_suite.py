@@ -11,9 +11,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from textwrap import dedent
 
-import pytest
-
 import deadheat
+import pytest
 
 # A folder with the package that is tested and no other.
 LIBRARY = tempfile.TemporaryDirectory(prefix="suite-tested-")
@@ -286,6 +285,52 @@ def test_what_cannot_be_raced_is_told_by_name(suite, kind, without):
         # Places in the suite, and not in pytest.
         assert f"{suite.folder / 'test_it.py'}:2" in problem["panicked"]
         assert "_pytest" not in problem["panicked"]
+
+
+WRONG = {
+    "generator": ("lambda: (i for i in range(9))", "returns a generator, of which nothing is"),
+    "map": ("map, str, [1, 2]", "compute it in the function, as list() does"),
+    "iterator": ("list, iter([1, 2])", "its argument 1 (list_iterator) is used up by the first"),
+    "file": ("lambda: opened.read()", "the variable 'opened' (TextIOWrapper) is used up"),
+    "popped": ("numbers.pop", "its object (list) shrinks with every call"),
+}
+
+
+@pytest.mark.parametrize("kind", WRONG)
+def test_what_would_be_timed_of_nothing_is_refused_by_name(suite, kind):
+    call, expected = WRONG[kind]
+    suite.write(
+        "test_it.py",
+        f"def test_it(benchmark):\n    opened, numbers = open(__file__), list(range(9))\n"
+        f"    benchmark({call})\n",
+    )
+    assert expected in suite.race("test_it.py::test_it")["refused"]
+
+
+def test_what_a_test_changes_is_noted_with_the_way_out(suite):
+    suite.write(
+        "test_it.py",
+        """
+        def work(numbers): numbers.sort()
+        def test_sorted(benchmark):
+            numbers = [3, 1, 2]
+            benchmark(numbers.sort)
+        def test_argument(benchmark): benchmark(work, [3, 1, 2])
+        def test_appended(benchmark):
+            kept = []
+            benchmark(lambda: kept.append(1))
+        def test_pedantic(benchmark):
+            benchmark.pedantic(work, setup=lambda: (([3, 1, 2],), {}))
+    """,
+    )
+    (changed,) = suite.race("test_it.py::test_sorted")["notes"]
+    assert changed.startswith("'sort' changes its object (list), which all calls share")
+    assert "benchmark.pedantic" in changed
+    (changed,) = suite.race("test_it.py::test_argument")["notes"]
+    assert changed.startswith("'work' changes its argument 1 (list), which all calls share")
+    (grown,) = suite.race("test_it.py::test_appended")["notes"]
+    assert grown.startswith("the variable 'kept' (list) grows with every call")
+    assert "notes" not in suite.race("test_it.py::test_pedantic")
 
 
 @PLUGINS

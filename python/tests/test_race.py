@@ -8,10 +8,9 @@ import sys
 import time
 from pathlib import Path
 
+import deadheat
 import pytest
 from conftest import environment
-
-import deadheat
 
 # PyPy sends locks, generators and frames.
 CPYTHON = pytest.mark.skipif(sys.implementation.name == "pypy", reason="travels on PyPy")
@@ -138,6 +137,11 @@ def test_a_hang_is_told():
         ({"margin": "much"}, "much"),
         ({"names": ("a", "a")}, "two names"),
         ({"input_per_call": True}, "needs an input"),
+        ({"fail_on": "slower"}, "look at result.verdict"),
+        ({"plot": True}, "result.page"),
+        ({"verbose": True}, r"print\(result\)"),
+        ({"shard": "1/2"}, "no use for 'shard'"),
+        ({"markdown": True}, "markdown='FILE'"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(arguments, words):

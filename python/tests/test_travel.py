@@ -7,9 +7,8 @@ import sys
 import threading
 from fractions import Fraction
 
-import pytest
-
 import deadheat
+import pytest
 from deadheat import _travel
 
 CPYTHON = pytest.mark.skipif(sys.implementation.name == "pypy", reason="travels on PyPy")

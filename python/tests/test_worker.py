@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 from conftest import environment
-
 from deadheat import _worker
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="Linux alone")
@@ -496,8 +495,9 @@ def test_what_returns_a_coroutine_and_is_not_async_is_refused(worker):
     spoken = worker("async def a(): pass\n@deadheat.benchmark\ndef f(): return a()")
     spoken.heard()
     spoken.prepare("f")
-    said = spoken.ask("smoke", seed=1)["failed"]["problem"]["panicked"]
-    assert "must be awaited" in said
+    said = spoken.ask("smoke", seed=1)["failed"]["problem"]["refused"]
+    assert "returns a coroutine, of which nothing is computed yet" in said
+    assert "make the function async" in said
 
 
 class Simulated(_worker.Session):

@@ -5,9 +5,8 @@ import uuid
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 
-import orjson
-
 import deadheat
+import orjson
 
 
 @dataclass

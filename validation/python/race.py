@@ -5,9 +5,8 @@ import json
 import sys
 from time import perf_counter
 
-import itself
-
 import deadheat
+import itself
 
 function, other = sys.argv[1:]
 began = perf_counter()

@@ -239,7 +239,9 @@ pub(crate) fn about_the_code(
     header: &RunHeader,
     benchmark: &Benchmark,
 ) -> Vec<Warning> {
-    let mut warnings = Vec::new();
+    let mut warnings: Vec<Warning> = (benchmark.notes.iter().cloned())
+        .map(|note| Warning::WorkerNote { note })
+        .collect();
     // It is known of the program that raced, not of what others built.
     let ours = |contender: &Contender| matches!(contender.workload, Workload::Function(_));
     if header.environment.debug_build && benchmark.contenders.iter().any(ours) {

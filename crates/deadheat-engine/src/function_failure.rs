@@ -103,6 +103,8 @@ pub enum FunctionError {
     Raised(String),
     /// The benchmark does not want to run here; the reason.
     Skipped(String),
+    /// Its worker refuses to time it, because the times would be of something else; the reason.
+    Refused(String),
     /// The process ended in the middle of the work.
     Exited(i32),
     /// The process was killed.
@@ -176,6 +178,7 @@ impl fmt::Display for FunctionError {
 Self::Panicked(inner) => write!(f, "panicked {inner}"),
 Self::Raised(inner) => write!(f, "raised {inner}"),
 Self::Skipped(inner) => write!(f, "skips itself: {inner}"),
+Self::Refused(inner) => f.write_str(inner),
 Self::Exited(inner) => write!(f, "ended its process with exit code {inner}"),
 Self::Signalled(inner) => write!(f, "was killed by signal {inner}{name}", name = signal_name(*inner)),
 #[cfg(feature = "commands")]
@@ -220,6 +223,7 @@ impl FunctionError {
                 FunctionError::Panicked(_)
                 | FunctionError::Raised(_)
                 | FunctionError::Skipped(_)
+                | FunctionError::Refused(_)
                 | FunctionError::OutputDiffers { .. }
                 | FunctionError::OutputVaries(_)
                 | FunctionError::NoBenchmarks { .. }

@@ -344,6 +344,7 @@ impl<'a> CountedWorker<'a> {
             heap_bytes: 0,
             stack_bytes: 0,
             callgrind: matches!(profiler, WorkerProfiler::Callgrind(_)),
+            input_per_call: false,
         };
         match counted.ask(&Request::Prepare(prepare))? {
             Reply::Prepared { .. } => Ok(counted),
@@ -470,6 +471,7 @@ impl<'a> CountedWorker<'a> {
                 Problem::Panicked(message) => FunctionError::Panicked(message.clone()),
                 Problem::Skipped(reason) => FunctionError::Skipped(reason.clone()),
                 Problem::Raised(error) => FunctionError::Raised(error.clone()),
+                Problem::Refused(reason) => FunctionError::Refused(reason.clone()),
                 Problem::OutputVaries(detail) => FunctionError::OutputVaries(detail.clone()),
                 _ => FunctionError::Protocol(format!("it answers {}", reply.said())),
             },

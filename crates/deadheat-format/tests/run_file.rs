@@ -414,6 +414,17 @@ fn a_run_of_functions_reads_back_as_it_was() {
 }
 
 #[test]
+fn what_a_pilot_found_of_inputs_reads_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.jsonl");
+    let mut header = function_header();
+    header.plan.benchmarks[0].input_per_call = true;
+    header.plan.benchmarks[0].notes = vec!["'loop' changes\nits input.".to_owned(), String::new()];
+    drop(RunFileWriter::create(&path, &header).unwrap());
+    assert_eq!(read_run(&path).unwrap().header, header);
+}
+
+#[test]
 fn a_killed_run_of_functions_counts_a_worker_for_each_replicate() {
     let (_folder, path) = cut_run_of_functions();
     assert_eq!(read_run(&path).unwrap().launches, 2);

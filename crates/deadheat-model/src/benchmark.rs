@@ -24,6 +24,11 @@ pub struct Benchmark {
     /// True if its worker processes take their first block without a warm-up: the pilot found that
     /// one brings nothing.
     pub without_warm_up: bool,
+    /// True if its workers give every call an input of its own: the pilot found that a contender
+    /// changes its input.
+    pub input_per_call: bool,
+    /// Sentences of its workers about what they call, which the answer shows as warnings.
+    pub notes: Vec<String>,
     /// The work that one iteration gets done, for rates beside the times.
     pub throughput: Option<Throughput>,
     /// Set if this is a rerun of another benchmark, for example in turns instead of side by side. It

@@ -330,6 +330,11 @@ named! {
             /// Nanoseconds of a call.
             ns: f64,
         } = "optimised-away",
+        /// A sentence of the worker about what it calls.
+        WorkerNote {
+            /// The sentence.
+            note: String,
+        } = "worker-note",
         /// The first repetitions counted of launches differ from those behind them, or the first
         /// blocks of an interpreter from the last, so that the benchmark was still warming up.
         StillWarming {

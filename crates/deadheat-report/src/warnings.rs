@@ -210,7 +210,10 @@ fn messages_in(
                     if concerned.last().is_some_and(|last| last == candidate) => {}
                 Some((_, concerned, _)) => concerned.push((*candidate).to_owned()),
                 None => {
-                    let named = matches!(warning, Warning::OptimisedAway { .. });
+                    let named = matches!(
+                        warning,
+                        Warning::OptimisedAway { .. } | Warning::WorkerNote { .. }
+                    );
                     said.push((one, vec![(*candidate).to_owned()], named));
                 }
             }
@@ -626,6 +629,7 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
                 _ => "Pass its input through black_box, and return its result.",
             }
         ),
+        Warning::WorkerNote { note } => shown(note, WORKER_NOTE, glyphs),
         Warning::StillWarming { change: by } => match source {
             Source::Programs => format!(
                 "The first quarter of the samples of a process differs from the last by {}, so the \
@@ -672,6 +676,9 @@ fn were(sides: &[String], glyphs: Glyphs) -> String {
     let verb = if sides.len() == 1 { "was" } else { "were" };
     format!("{} {verb}", enumerated(&quoted))
 }
+
+/// Columns that a sentence of a worker may take.
+const WORKER_NOTE: usize = 600;
 
 /// Columns that the name of a benchmark may take.
 const NAME: usize = 80;

@@ -63,21 +63,24 @@ impl Workers<'_> {
         let process_ns = process.as_nanos() as f64;
         let least_ns = self.least_ns(layout);
         let mut found: Option<Pilot> = None;
+        let mut notes = Vec::new();
         for session in &mut team {
             let request = Request::Calibrate {
                 seed: self.input_seed(position.place),
                 least_ns,
             };
-            let pilot = match self.ask(session, position, &request)? {
+            let mut pilot = match self.ask(session, position, &request)? {
                 Reply::Calibrated(pilot) if makes_sense(&pilot, layout) => pilot,
                 reply => return Err(session.unexpected(position, &reply)),
             };
+            notes.push(std::mem::take(&mut pilot.notes));
             found = Some(match found {
                 None => pilot,
                 Some(before) => beside(before, pilot),
             });
         }
         let mut pilot = found.expect("there is at least one process");
+        pilot.notes = notes_of(notes, &layout.contenders);
         if layout.contenders.len() == 2 && pilot.blocks_ns.is_empty() {
             self.try_blocks(&mut team, position, &mut pilot)?;
         }
@@ -190,5 +193,45 @@ fn beside(one: Pilot, other: Pilot) -> Pilot {
         blocks_ns: Vec::new(),
         block_cost_ns: None,
         warm_at_once: one.warm_at_once && other.warm_at_once,
+        // The sides get their inputs in one way, or their times could not be compared.
+        input_per_call: one.input_per_call || other.input_per_call,
+        notes: Vec::new(),
+    }
+}
+
+/// The notes of the processes of a pilot: a sentence of all of them once, and one of some with the
+/// name of each contender it came from.
+fn notes_of(by_process: Vec<Vec<String>>, contenders: &[String]) -> Vec<String> {
+    let mut notes = Vec::new();
+    for (process, contender) in by_process.iter().zip(contenders) {
+        for note in process {
+            if !by_process.iter().all(|other| other.contains(note)) {
+                notes.push(format!("{contender}: {note}"));
+            } else if !notes.contains(note) {
+                notes.push(note.clone());
+            }
+        }
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_of_one_process_names_its_contender_and_one_of_all_comes_once() {
+        let names = ["old".to_owned(), "new".to_owned()];
+        let notes = |of: &[&[&str]]| {
+            let owned = |process: &&[&str]| process.iter().map(|note| note.to_string()).collect();
+            notes_of(of.iter().map(owned).collect(), &names)
+        };
+        assert_eq!(
+            notes(&[&["a", "b"], &["b", "c"]]),
+            ["old: a", "b", "new: c"]
+        );
+        assert_eq!(notes(&[&["a", "b"]]), ["a", "b"]);
+        assert_eq!(notes(&[&[], &["c"]]), ["new: c"]);
+        assert!(notes(&[&[], &[]]).is_empty());
     }
 }

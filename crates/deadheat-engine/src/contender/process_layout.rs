@@ -24,6 +24,8 @@ pub(super) struct ProcessLayout {
     pub(super) own_link: bool,
     /// True if a process takes its first block without a warm-up.
     pub(super) without_warm_up: bool,
+    /// Every call of its functions gets an input of its own.
+    pub(super) input_per_call: bool,
     /// The contender that is the baseline once more, called in the same
     /// process.
     copy: Option<usize>,
@@ -184,6 +186,7 @@ impl ProcessLayout {
             threads: calls.threads,
             own_link: benchmark.rerun.is_some(),
             without_warm_up: benchmark.without_warm_up,
+            input_per_call: benchmark.input_per_call,
         })
     }
 

@@ -212,6 +212,7 @@ pub(super) fn cause_of(problem: &Problem, layout: &ProcessLayout) -> FunctionErr
         Problem::Panicked(message) => FunctionError::Panicked(message.clone()),
         Problem::Skipped(reason) => FunctionError::Skipped(reason.clone()),
         Problem::Raised(error) => FunctionError::Raised(error.clone()),
+        Problem::Refused(reason) => FunctionError::Refused(reason.clone()),
         Problem::OutputVaries(detail) => FunctionError::OutputVaries(detail.clone()),
         Problem::OutputDiffers(detail) => FunctionError::OutputDiffers {
             baseline: layout.contenders.first().cloned().unwrap_or_default(),

@@ -388,6 +388,7 @@ impl<'a> Workers<'a> {
             heap_bytes: session.heap_bytes,
             stack_bytes: session.stack_bytes,
             callgrind: false,
+            input_per_call: position.layout.input_per_call,
         };
         #[cfg(feature = "commands")]
         let prepare = match session.counts {

@@ -45,6 +45,10 @@ pub struct Pilot {
     /// slower than its second by [`GAIN`]. False where inputs are renewed,
     /// which takes a round in every block anyway.
     pub warm_at_once: bool,
+    /// True if a contender changes its input, so that every call needs one of its own.
+    pub input_per_call: bool,
+    /// Sentences of the worker about what it calls, for the user to read.
+    pub notes: Vec<String>,
 }
 
 /// Trial blocks at most.
@@ -98,6 +102,8 @@ pub fn pilot(
         blocks_ns,
         block_cost_ns,
         warm_at_once,
+        input_per_call: false,
+        notes: Vec::new(),
     }
 }
 

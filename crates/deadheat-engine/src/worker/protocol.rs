@@ -56,6 +56,8 @@ pub(crate) struct PrepareRequest {
     /// True where callgrind counts what samples execute, and the worker tells it where they begin
     /// and end.
     pub(crate) callgrind: bool,
+    /// True if the pilot found that every call needs an input of its own.
+    pub(crate) input_per_call: bool,
 }
 
 /// One block on the input of one seed.
@@ -127,6 +129,8 @@ pub(crate) enum Problem {
     Raised(String),
     /// The benchmark does not want to run here, for this reason.
     Skipped(String),
+    /// The worker refuses to time it, because the times would be of something else.
+    Refused(String),
     /// A candidate does not agree with the baseline, and how.
     OutputDiffers(Option<String>),
     /// A contender does not agree with itself, and how.
@@ -212,7 +216,8 @@ impl Request {
                     .with("cpu_overhead_ns", prepare.cpu_overhead_ns)
                     .with("heap_bytes", prepare.heap_bytes)
                     .with("stack_bytes", prepare.stack_bytes)
-                    .with_some("callgrind", prepare.callgrind.then_some(true)),
+                    .with_some("callgrind", prepare.callgrind.then_some(true))
+                    .with_some("input_per_call", prepare.input_per_call.then_some(true)),
             ),
             Request::Calibrate { seed, least_ns } => (
                 "calibrate",
@@ -265,6 +270,7 @@ impl Request {
                 heap_bytes: place(said.get("heap_bytes")?)?,
                 stack_bytes: place(said.get("stack_bytes")?)?,
                 callgrind: said.get("callgrind").and_then(Json::as_bool) == Some(true),
+                input_per_call: said.get("input_per_call").and_then(Json::as_bool) == Some(true),
             }),
             "calibrate" => Request::Calibrate {
                 seed: said.get("seed")?.as_u64()?,
@@ -317,13 +323,16 @@ impl Reply {
             ),
             Reply::Calibrated(pilot) => {
                 let blocks = pilot.blocks_ns.iter().map(|block| numbers(block)).collect();
+                let notes = (!pilot.notes.is_empty()).then(|| pilot.notes.iter().collect::<Json>());
                 let said = Object::new()
                     .with("iterations", pilot.iterations)
                     .with("most_iterations", pilot.most_iterations)
                     .with("call_ns", numbers(&pilot.call_ns))
                     .with("blocks_ns", Json::List(blocks))
                     .with("block_cost_ns", pilot.block_cost_ns)
-                    .with_some("warm_at_once", pilot.warm_at_once.then_some(true));
+                    .with_some("warm_at_once", pilot.warm_at_once.then_some(true))
+                    .with_some("input_per_call", pilot.input_per_call.then_some(true))
+                    .with_some("notes", notes);
                 ("calibrated", said)
             }
             Reply::Sound => ("sound", Object::new()),
@@ -401,6 +410,8 @@ impl Reply {
                 .unwrap_or_default(),
                 block_cost_ns: optional(said, "block_cost_ns", Json::as_number)?,
                 warm_at_once: optional(said, "warm_at_once", Json::as_bool)?.unwrap_or(false),
+                input_per_call: optional(said, "input_per_call", Json::as_bool)?.unwrap_or(false),
+                notes: optional(said, "notes", |notes| list(notes, text))?.unwrap_or_default(),
             }),
             "warm" => Reply::Warm {
                 rounds: said.get("rounds")?.as_u64()?,
@@ -484,6 +495,7 @@ impl Problem {
         match self {
             Problem::Panicked(text) | Problem::Raised(text) => Json::tagged("panicked", text),
             Problem::Skipped(reason) => Json::tagged("skipped", reason),
+            Problem::Refused(reason) => Json::tagged("refused", reason),
             Problem::OutputDiffers(detail) => detailed("output_differs", detail),
             Problem::OutputVaries(detail) => detailed("output_varies", detail),
             Problem::Unknown => Json::tagged("unknown", Object::new()),
@@ -501,6 +513,7 @@ impl Problem {
             "panicked" if raised => Problem::Raised(text(said)?),
             "panicked" => Problem::Panicked(text(said)?),
             "skipped" => Problem::Skipped(text(said)?),
+            "refused" => Problem::Refused(text(said)?),
             "output_differs" => Problem::OutputDiffers(detail()),
             "output_varies" => Problem::OutputVaries(detail()),
             "unknown" => Problem::Unknown,
@@ -573,6 +586,7 @@ mod tests {
                 heap_bytes: 1,
                 stack_bytes: 2,
                 callgrind: true,
+                input_per_call: false,
             }),
             Request::List,
             Request::Prepare(PrepareRequest {
@@ -583,6 +597,7 @@ mod tests {
                 heap_bytes: 0,
                 stack_bytes: 0,
                 callgrind: false,
+                input_per_call: true,
             }),
             Request::Calibrate {
                 seed: 1,
@@ -658,6 +673,8 @@ mod tests {
                 blocks_ns: vec![[1.0, 2.0, 3.0, 4.5]],
                 block_cost_ns: None,
                 warm_at_once: true,
+                input_per_call: true,
+                notes: vec!["\"a\" is\nsorted".to_owned(), String::new()],
             }),
             Reply::Calibrated(Pilot {
                 iterations: 7,
@@ -666,6 +683,8 @@ mod tests {
                 blocks_ns: vec![],
                 block_cost_ns: Some(0.5),
                 warm_at_once: false,
+                input_per_call: false,
+                notes: vec![],
             }),
             Reply::Sound,
             Reply::Warm {
@@ -693,6 +712,7 @@ mod tests {
             failed(None, Problem::Panicked("at a.rs:1:\n\"no\"".to_owned())),
             failed(None, Problem::Skipped("no GPU".to_owned())),
             failed(None, Problem::Raised("ValueError: no".to_owned())),
+            failed(Some(0), Problem::Refused("returns a generator".to_owned())),
             failed(Some(2), Problem::OutputDiffers(None)),
             failed(Some(2), Problem::OutputDiffers(Some("1, not 2".to_owned()))),
             failed(Some(0), Problem::OutputVaries(None)),
@@ -725,6 +745,7 @@ mod tests {
         };
         // A worker that is older, or of another language, is warmed up.
         assert_eq!((pilot.iterations, pilot.warm_at_once), (3, false));
+        assert_eq!((pilot.input_per_call, pilot.notes), (false, vec![]));
     }
 
     #[test]

@@ -95,6 +95,8 @@ object! { Benchmark {
     control: omit,
     blocks_per_replicate: omit,
     without_warm_up: omit,
+    input_per_call: omit,
+    notes: omit,
     throughput: omit,
     rerun: inline,
     side_by_side: omit,

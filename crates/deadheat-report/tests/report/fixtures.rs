@@ -809,6 +809,9 @@ pub fn every_warning() -> Vec<Warning> {
             verdict_with_all: None,
         },
         Warning::StillWarming { change: 0.0312 },
+        Warning::WorkerNote {
+            note: "'new' changes its input\u{1b}[2J, so every call gets one of its own.".to_owned(),
+        },
         Warning::DisturbedUnevenly { p: 0.0031 },
         Warning::DisturbedTooOften { share: 0.342 },
         Warning::CutShort {

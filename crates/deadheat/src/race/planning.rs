@@ -228,6 +228,8 @@ pub(super) fn complete(
             calls.iterations = piloted.pilot.iterations;
         }
     }
+    benchmark.input_per_call = piloted.pilot.input_per_call;
+    benchmark.notes = piloted.pilot.notes.clone();
     benchmark.without_warm_up =
         of_quantile.is_none() && can_start_cold(benchmark, &piloted.pilot, margin);
     let turns = benchmark.processes_per_replicate() > Some(1);
@@ -422,6 +424,8 @@ mod tests {
                 blocks_ns: Vec::new(),
                 block_cost_ns: None,
                 warm_at_once: false,
+                input_per_call: false,
+                notes: Vec::new(),
             },
             process_ns: 3e6,
         }

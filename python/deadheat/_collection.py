@@ -1,0 +1,182 @@
+"""What the garbage collector does while functions are called. Only the pilot imports this."""
+
+from __future__ import annotations
+
+import gc
+from math import log
+from time import thread_time_ns
+
+from deadheat._channel import IS_PYPY
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from deadheat._timing import Contender, Instruments
+
+# Nanoseconds of calls in which collections are counted and timed.
+WATCHED_NS = 5_000_000
+# A collector that takes a smaller share of a function's time is not worth a word.
+LEAST_SHARE = 0.01
+# Collections in a sample at least, if they matter, and the nanoseconds that it may take for that.
+# The median of samples with one or none in them would be that of calls without.
+LEAST_COLLECTIONS, MOST_SAMPLE_NS = 4, 20_000_000
+# A change of the ratio of two functions that is told, and the trials with and without collection.
+# By chance all of one kind lie above all of the other in one pilot of 1,716.
+LEAST_CHANGE, TRIALS = 0.03, 7
+
+
+class Watch:
+    """Instruments that also count and time the collections between two readings. Inputs of single
+    calls are made before the first. Times are those of the thread: others may take the core."""
+
+    def __init__(self, tools: Instruments | Watch) -> None:
+        self.tools = tools
+        self._spent = self._begun = 0
+        self._readings: list[tuple[int, int, int]] = []
+
+    def around(self) -> list[int]:
+        self._readings.append((collections(), self._spent, thread_time_ns()))
+        return self.tools.around()
+
+    def __call__(self, phase: str, _: dict[str, Any]) -> None:
+        if phase == "start":
+            self._begun = thread_time_ns()
+        else:
+            self._spent += thread_time_ns() - self._begun
+
+    def last(self) -> tuple[int, float]:
+        """The collections of the last sample, and the share of its CPU time that they took."""
+        before, after = self._readings[-2:]
+        count, spent, all_of_it = (now - then for then, now in zip(before, after))
+        return count, min(1.0, spent / max(all_of_it, 1))
+
+
+class Collections:
+    """The collections while one contender is called."""
+
+    def __init__(
+        self,
+        label: str,
+        contender: Contender,
+        sample: Callable[[int], int],
+        call_ns: float,
+        most: int,
+    ) -> None:
+        self.label = label
+        self._contender = contender
+        self._sample = sample
+        self.call_ns = call_ns
+        self._calls = max(1, min(most, int(WATCHED_NS / max(call_ns, 1.0))))
+        self._shares: list[float] = []
+        _, count, _ = self._watched()
+        self.per_call = count / self._calls
+
+    def _watched(self) -> tuple[int, int, float]:
+        """The nanoseconds of a sample, its collections, and their share of it."""
+        watch = Watch(self._contender.tools)
+        self._contender.tools = watch
+        gc.callbacks.append(watch)
+        try:
+            return self._sample(self._calls), *watch.last()
+        finally:
+            gc.callbacks.remove(watch)
+            self._contender.tools = watch.tools
+
+    def trial(self) -> float:
+        """Nanoseconds of a call, with the collections that it causes."""
+        took, _, share = self._watched()
+        self._shares.append(share)
+        return took / self._calls
+
+    def without(self, calls: int) -> float:
+        """Nanoseconds of a call in a sample of so many, while the collector is off."""
+        return self._sample(calls) / calls
+
+    @property
+    def share(self) -> float:
+        """The share of the CPU time of calls that collections take."""
+        return median(self._shares) if self._shares else 0.0
+
+    def needed(self) -> int:
+        """Calls in a sample that has some collections in it."""
+        if self.share < LEAST_SHARE or not self.per_call:
+            return 1
+        most = MOST_SAMPLE_NS / max(self.call_ns, 1.0)
+        return max(1, int(min(LEAST_COLLECTIONS / self.per_call, most)))
+
+    def told(self) -> str:
+        if not self.per_call:
+            return f"none of {self.label}"
+        often = (
+            f"{self.per_call:.1f} times in a call"
+            if self.per_call >= 1
+            else f"once in {1 / self.per_call:.0f} calls"
+        )
+        return f"{100 * self.share:.0f}% of the CPU time of {self.label} ({often})"
+
+
+def collections() -> int:
+    """Collections of this process so far."""
+    return sum(generation["collections"] for generation in gc.get_stats())
+
+
+def is_watched() -> bool:
+    """Returns whether this Python tells of its collections."""
+    return gc.isenabled() and not IS_PYPY and hasattr(gc, "callbacks")
+
+
+def note_of(found: list[Collections], iterations: int) -> str | None:
+    """What to tell of the collections of the contenders of a process, if they matter."""
+    if not any(each.per_call for each in found):
+        return None
+    # What the pilot has imported is looked through by no other process.
+    gc.collect()
+    gc.freeze()
+    with_it = trials(found, Collections.trial)
+    if max(each.share for each in found) < LEAST_SHARE:
+        return None
+    told = [each.told() for each in sorted(found, key=lambda each: -each.share)]
+    note = f"Garbage collection takes {', and '.join(told)}."
+    if len(found) != 2 or max(each.call_ns for each in found) > WATCHED_NS:
+        return note
+    gc.disable()
+    try:
+        without = trials(found, lambda each: each.without(iterations))
+    finally:
+        gc.enable()
+        gc.collect()
+    return note + another_answer(found[0], found[1], ratios(with_it), ratios(without))
+
+
+def trials(found: list[Collections], time: Callable[[Collections], float]) -> list[list[float]]:
+    """Times of all contenders, in turns."""
+    taken = []
+    for _ in range(TRIALS):
+        # As before the block of a race.
+        gc.collect()
+        taken.append([time(each) for each in found])
+    return taken
+
+
+def ratios(taken: list[list[float]]) -> list[float]:
+    return [candidate / baseline for baseline, candidate in taken]
+
+
+def another_answer(
+    baseline: Collections, candidate: Collections, with_it: list[float], without: list[float]
+) -> str:
+    """What the trials say of the two without collection, if that is surely another answer."""
+    kept, left = median(with_it), median(without)
+    apart = min(with_it) > max(without) or max(with_it) < min(without)
+    if not apart or abs(log(left / kept)) < LEAST_CHANGE:
+        return ""
+    return (
+        f" Without it (gc=False) {candidate.label} takes {left:.2f} times as long as "
+        f"{baseline.label} in the pilot, and with it {kept:.2f} times."
+    )
+
+
+def median(values: list[float]) -> float:
+    return sorted(values)[len(values) // 2]

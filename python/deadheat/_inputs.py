@@ -1,0 +1,288 @@
+"""What a call may change: its input, its arguments, and what the function captured.
+
+Only the pilot imports this module.
+"""
+
+from __future__ import annotations
+
+import copyreg
+import io
+import sys
+import types
+from collections import deque
+from pickle import Pickler
+from time import perf_counter_ns
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from deadheat._benchmarks import Benchmark
+
+# Bytes of the pickle of a value that are compared, and the time that pickling it may take: 1 MiB of
+# small objects takes 10 to 50 ms.
+MOST_BYTES, MOST_NS = 1 << 20, 200_000_000
+# Elements of a list whose pickle is longer, and pieces of a buffer, which are compared as well.
+ELEMENTS, PIECES = 1_000, 64
+# Items of a container that are looked at by themselves.
+MOST_ITEMS = 16
+
+# No call changes these, or not in a way that a pickle would show.
+BY_IDENTITY = (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType)
+CONTAINERS = (list, dict, set, deque, bytearray)
+
+
+class Cut(Exception):
+    """The value is longer than what is compared, or pickling it takes too long."""
+
+
+class Hashed:
+    """The file that a value is pickled to: keeps a hash of what is written."""
+
+    def __init__(self) -> None:
+        self.value, self.length = 0, 0
+        self.is_slow = False
+        self._until = perf_counter_ns() + MOST_NS
+
+    def write(self, data: Any) -> int:
+        piece = bytes(memoryview(data)[: MOST_BYTES - self.length])
+        self.value = hash((self.value, piece))
+        self.length += len(piece)
+        if self.length >= MOST_BYTES:
+            raise Cut
+        if perf_counter_ns() > self._until:
+            self.is_slow = True
+            raise Cut
+        return len(piece)
+
+
+class Digest(Pickler):
+    """Pickles a value whatever is in it: an object that has no pickle counts by its bytes, its
+    number of items or its position, or else by its identity alone."""
+
+    def __init__(self) -> None:
+        self.hashed = Hashed()
+        # Something was compared by its identity, and may have changed all the same.
+        self.is_blind = False
+        super().__init__(self.hashed, 5)
+
+    def reducer_override(self, value: Any) -> Any:
+        if type(value) in copyreg.dispatch_table or has_path(value):
+            return NotImplemented
+        if isinstance(value, BY_IDENTITY):
+            return id, (id(value),)
+        try:
+            return value.__reduce_ex__(5)
+        except Exception:
+            return str, (self.outside(value),)
+
+    def outside(self, value: Any) -> str:
+        """What tells of an object from outside."""
+        for look in (bytes_of, lambda value: value.qsize(), lambda value: value.tell()):
+            try:
+                return repr(look(value))
+            except Exception:
+                continue
+        self.is_blind = True
+        return str(id(value))
+
+
+def has_path(value: Any) -> bool:
+    """Returns whether a class or a function is pickled as its import path."""
+    module = sys.modules.get(getattr(value, "__module__", None) or "")
+    return getattr(module, getattr(value, "__qualname__", None) or "", None) is value
+
+
+def bytes_of(value: Any) -> list[int]:
+    """Hashes of pieces of a buffer: all of a short one, else spread evenly."""
+    view = memoryview(value)
+    if "O" in view.format:
+        raise TypeError("an array of objects is more than its pointers")
+    whole = view.cast("B")
+    size = MOST_BYTES // PIECES
+    step = max(size, len(whole) // PIECES)
+    starts = [*range(0, len(whole), step), max(0, len(whole) - size)]
+    return [hash(bytes(whole[start : start + size])) for start in starts]
+
+
+def length_of(value: Any) -> int | None:
+    for look in (len, lambda value: value.qsize()):
+        try:
+            return int(look(value))
+        except Exception:
+            continue
+    return None
+
+
+class State:
+    """A value as it is now: equal to a later one of the same value if that did not change."""
+
+    def __init__(self, value: Any) -> None:
+        self.length = length_of(value)
+        self.is_blind = False
+        self._seen: list[Any] = [self.length, *self._digests(value)]
+
+    def _digests(self, value: Any) -> Iterator[Any]:
+        try:
+            yield bytes_of(value)
+            return
+        except Exception:
+            pass
+        yield self._digest(value)
+        if isinstance(value, (list, tuple)) and len(value) > ELEMENTS:
+            step = len(value) // ELEMENTS
+            yield self._digest([*value[::step], value[-1]])
+
+    def _digest(self, value: Any) -> int | None:
+        digest, is_known = Digest(), True
+        try:
+            digest.dump(value)
+        except Cut:
+            # Where it is cut is the same the next time, unless the clock has cut it.
+            is_known = not digest.hashed.is_slow
+        except Exception:
+            is_known = False
+        self.is_blind |= digest.is_blind or not is_known
+        return digest.hashed.value if is_known else None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, State) and self._seen == other._seen
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def one_shot(value: Any) -> str | None:
+    """The name of an iterator, of a coroutine or the like, that can be gone through once; None for
+    all else, also for files and cursors, which can be rewound."""
+    kind = type(value)
+    if isinstance(value, io.IOBase) or hasattr(kind, "seek") or hasattr(kind, "execute"):
+        return None
+    name = kind.__name__
+    if hasattr(kind, "__next__") or hasattr(kind, "__anext__"):
+        if name in ("generator", "map", "filter", "zip", "enumerate", "reversed"):
+            return f"a {name}" if name != "enumerate" else "an enumerate"
+        return "an async generator" if name == "async_generator" else f"an iterator ({name})"
+    return "a coroutine" if name == "coroutine" else None
+
+
+def is_rewindable(value: Any) -> bool:
+    """Returns whether a value is a file or a cursor, which may be rewound."""
+    kind = type(value)
+    return (
+        isinstance(value, io.IOBase)
+        or hasattr(kind, "execute")
+        or (hasattr(kind, "seek") and hasattr(kind, "read"))
+    )
+
+
+def within(value: Any) -> list[Any]:
+    """A value and, if it is a short container, its items."""
+    if isinstance(value, (tuple, list)):
+        return [value, *value[:MOST_ITEMS]]
+    if isinstance(value, dict) and len(value) <= MOST_ITEMS:
+        return [value, *value.values()]
+    return [value]
+
+
+def is_used_up(iterator: Any) -> bool:
+    """Returns whether nothing is left in an iterator. May take an item from it."""
+    for frame in ("gi_frame", "ag_frame", "cr_frame"):
+        if hasattr(iterator, frame):
+            return getattr(iterator, frame) is None
+    hint = getattr(iterator, "__length_hint__", None)
+    if hint is not None:
+        return bool(hint() == 0)
+    try:
+        next(iterator)
+    except StopIteration:
+        return True
+    except Exception:
+        return False
+    return False
+
+
+def has_rest(value: Any) -> bool:
+    """Returns whether a file has more to read, and leaves it where it is."""
+    try:
+        if not value.readable() or not value.seekable():
+            return False
+        place = value.tell()
+        rest = value.read(1)
+        value.seek(place)
+    except Exception:
+        return False
+    return bool(rest)
+
+
+class Part:
+    """Something that calls of a function share, and may change."""
+
+    def __init__(self, label: str, value: Any, is_given: bool) -> None:
+        self.label = label
+        self.value = value
+        # Handed to the function by the user, and not found in it.
+        self.is_given = is_given
+        self.had_rest = has_rest(value)
+        self.before = State(value)
+
+    def named(self) -> str:
+        return f"{self.label} ({type(self.value).__name__})"
+
+    @property
+    def is_sequence(self) -> bool:
+        return isinstance(self.value, (list, deque))
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is a container or an array, and no object that may keep what it computes."""
+        if isinstance(self.value, CONTAINERS) or hasattr(self.value, "qsize"):
+            return True
+        try:
+            memoryview(self.value)
+        except TypeError:
+            return False
+        return True
+
+
+def parts_of(benchmark: Benchmark, function: Callable[..., Any]) -> list[Part]:
+    """The arguments of a function and what it captured, without its input."""
+    found: list[Part] = []
+    seen: set[int] = set()
+
+    def add(label: str, value: Any, is_given: bool) -> None:
+        if id(value) in seen or isinstance(value, (str, bytes, int, float, type(None), type)):
+            return
+        seen.add(id(value))
+        known = isinstance(value, CONTAINERS) or one_shot(value) or is_rewindable(value)
+        if is_given or known or hasattr(value, "qsize") or hasattr(type(value), "tobytes"):
+            found.append(Part(label, value, is_given))
+
+    if benchmark.input is None:
+        for name, value in benchmark.arguments.items():
+            add(f"its argument {name!r}", value, True)
+    while hasattr(function, "func") and hasattr(function, "args"):  # A partial.
+        for place, value in enumerate(function.args):
+            add(f"its argument {place + 1}", value, True)
+        for name, value in (getattr(function, "keywords", None) or {}).items():
+            add(f"its argument {name!r}", value, True)
+        function = function.func
+    owner = getattr(function, "__self__", None)
+    if owner is not None and not isinstance(owner, types.ModuleType):
+        is_builtin = not hasattr(function, "__func__")
+        add("its object", owner, is_builtin)
+    inner: Any = getattr(function, "__func__", function)
+    code = getattr(inner, "__code__", None)
+    if code is None:
+        return found
+    for name, cell in zip(code.co_freevars, inner.__closure__ or ()):
+        try:
+            add(f"the variable {name!r}", cell.cell_contents, False)
+        except ValueError:
+            continue  # It has no value yet.
+    for value in inner.__defaults__ or ():
+        add("a default value", value, False)
+    for name in code.co_names:
+        if name in inner.__globals__:
+            add(f"the global {name!r}", inner.__globals__[name], False)
+    return found

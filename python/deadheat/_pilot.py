@@ -1,0 +1,279 @@
+"""The pilot's look at the first calls of a benchmark: whether times of them would mean anything.
+
+It runs before anything is timed, in processes of the pilot and the smoke test alone.
+"""
+
+from __future__ import annotations
+
+from time import perf_counter_ns
+
+from deadheat._errors import Refused
+from deadheat._inputs import (
+    Part,
+    State,
+    has_rest,
+    is_rewindable,
+    is_used_up,
+    one_shot,
+    parts_of,
+    within,
+)
+from deadheat._lazy import Lazy, kind_of, lazy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from deadheat._benchmarks import Benchmark
+
+# A function whose call takes longer is not called again to see how it takes the same input.
+LONG_NS = 100_000_000
+
+
+class Examination:
+    """Looks at the first calls of each contender, made by `call`, on inputs made by `make`."""
+
+    def __init__(
+        self, benchmark: Benchmark, call: Callable[[int], Any], make: Callable[[], Any]
+    ) -> None:
+        self._benchmark = benchmark
+        self._call = call
+        self._make = make
+        self._given: Any = None
+        # What each contender returned, before anything drained it, and what of it is not computed.
+        self._kinds: dict[str, str] = {}
+        self._lazy: dict[str, Lazy | None] = {}
+        self.notes: list[str] = []
+        # Whether the input that is there is as it was made.
+        self.is_fresh = False
+
+    def look(self, number: int, name: str, function: Callable[..., Any]) -> bool:
+        """Calls a contender, and returns whether it changes its input."""
+        benchmark = self._benchmark
+        if not self.is_fresh:
+            self._given, self.is_fresh = self._make(), True
+        given = None
+        if benchmark.input is not None and not benchmark.input_per_call:
+            given = Part("its input", self._given, True)
+            refuse_iterators(given)
+        parts = parts_of(benchmark, function)
+        begun = perf_counter_ns()
+        output = self._call(number)
+        calls = Calls(lambda: self._call(number), output, perf_counter_ns() - begun < LONG_NS)
+        self._kinds.setdefault(name, kind_of(output))
+        self._lazy[name] = lazy(output)
+        label = benchmark.label(name)
+        changes = given is not None and self._changes_input(label, given, calls)
+        for part in parts:
+            self._look_at(label, part, calls)
+        if given is None and not benchmark.input_per_call:
+            refuse_empty(calls, self._way_out())
+        return changes
+
+    def saw(self, name: str, output: Any) -> None:
+        """Remembers what a contender returns that is drained."""
+        self._kinds[name] = kind_of(output)
+
+    # The input.
+
+    def _changes_input(self, label: str, given: Part, calls: Calls) -> bool:
+        """Returns whether a call leaves an input that the next one should not get."""
+        is_left = self._benchmark.input_per_call is False
+        after = State(given.value)
+        files = [value for value in within(given.value) if is_rewindable(value)]
+        changed = given.before != after
+        if changed or after.is_blind or files:
+            self.is_fresh = False
+        if files and (changed or after.is_blind):
+            # Unless the function rewinds it.
+            if calls.repeat_the_first():
+                return False
+            if not is_left:
+                raise Refused(
+                    "cannot be raced: its input is an open file or a cursor "
+                    f"({type(files[0]).__name__}), which the first call reads to its end; give "
+                    "every call an input of its own (input_per_call=True), or say that all calls "
+                    "share it (input_per_call=False)"
+                )
+        if not changed and after.is_blind:
+            changed = self._fails_on_used_input(calls)
+        if changed and is_left:
+            self._note_change(label, given)
+        elif changed:
+            self.notes.append(
+                f"{label} changes {given.named()}, so every call gets an input of its own, made "
+                "outside the timed calls. input_per_call=False leaves all calls of a block one."
+            )
+        return changed and not is_left
+
+    def _fails_on_used_input(self, calls: Calls) -> bool:
+        """Returns whether a second call on the input fails or returns something else, and a call on
+        a fresh one does not: such an input has no pickle, and its change shows only so."""
+        again = calls.again()
+        if again is None or again.is_like_the_first:
+            return False
+        self._given = self._make()
+        return calls.once_more().is_like_the_first
+
+    # What the function is given otherwise, and what it captured.
+
+    def _look_at(self, label: str, part: Part, calls: Calls) -> None:
+        """Refuses what calls use up, and notes what they change."""
+        benchmark, used_up = self._benchmark, "is used up by the first call"
+        if one_shot(part.value) is not None:
+            if is_used_up(part.value):
+                self._refuse(part, used_up)
+            return
+        after = State(part.value)
+        if after == part.before:
+            return
+        if is_rewindable(part.value):
+            read = part.had_rest and not has_rest(part.value)
+            if read and not calls.repeat_the_first():
+                self._refuse(part, used_up)
+            return
+        before, now = part.before.length, after.length
+        if before and now == 0:
+            self._refuse(part, used_up)
+        if before is not None and now is not None and before != now:
+            again = calls.again()
+            later = State(part.value).length if again else None
+            if later is not None and later < now < before:
+                self._refuse(part, "shrinks with every call")
+            if not part.is_given:
+                # Otherwise it is a memo, which is filled once.
+                if later is not None and later > now > before:
+                    self.notes.append(
+                        f"{part.named()} grows with every call of {label}, so later calls may take "
+                        "longer."
+                    )
+                return
+        is_counter = isinstance(part.value, (dict, set)) or (before or 0) < 2
+        # What is captured and an array may be there to be written to.
+        is_data = part.is_plain if part.is_given else part.is_sequence and not is_counter
+        if is_data and not benchmark.is_test:
+            if benchmark.input_per_call is not False:
+                self._refuse(part, "is changed by a call, and the next one finds it so")
+            self._note_change(label, part)
+        elif part.is_given or not is_counter:
+            self._note_change(label, part)
+
+    def _note_change(self, label: str, part: Part) -> None:
+        pedantic = ""
+        if self._benchmark.is_test:
+            pedantic = " benchmark.pedantic(…, setup=…) makes one for every call."
+        self.notes.append(
+            f"{label} changes {part.named()}, which all calls share: every call but the first "
+            f"finds it changed.{pedantic}"
+        )
+
+    def _refuse(self, part: Part, what: str) -> None:
+        raise Refused(f"cannot be raced: {part.named()} {what}; {self._way_out()}")
+
+    def _way_out(self) -> str:
+        if self._benchmark.is_test:
+            return "make it in the `setup` of benchmark.pedantic, or in the function"
+        return "make it in `input`, one for every call (input_per_call=True)"
+
+    # The outputs.
+
+    def refuse_lazy(self, name: str) -> None:
+        """Refuses a contender whose output is not computed yet."""
+        benchmark, found = self._benchmark, self._lazy[name]
+        if found is None or benchmark.drain is False:
+            return
+        if benchmark.drain is not None:
+            raise Refused(f"cannot be raced: drain leaves {found.what}, with nothing computed")
+        others = [
+            f", while {other!r} returns {kind}"
+            for other, kind in self._kinds.items()
+            if self._lazy[other] is None
+        ]
+        way_out = found.way_out
+        if benchmark.is_test:
+            way_out = "compute it in the function, as list() does"
+        elif "drain" in way_out:
+            way_out += "; drain=False times the making of it alone"
+        raise Refused(
+            f"returns {found.what}, of which nothing is computed yet{''.join(others)}: {way_out}"
+        )
+
+    def note_kinds(self) -> None:
+        """Notes that outputs of different kinds are drained."""
+        if callable(self._benchmark.drain) and len(set(self._kinds.values())) > 1:
+            told = " and ".join(f"{name!r} returns {kind}" for name, kind in self._kinds.items())
+            self.notes.append(f"{told}: drain is applied to all, within the timed calls.")
+
+
+def refuse_iterators(given: Part) -> None:
+    for value in within(given.value):
+        what = one_shot(value)
+        if what is not None:
+            where = "its input is" if value is given.value else "its input holds"
+            raise Refused(
+                f"cannot be raced: {where} {what}, which the first call uses up; make a list of it "
+                "in `input`, or give every call an input of its own (input_per_call=True)"
+            )
+
+
+def refuse_empty(calls: Calls, way_out: str) -> None:
+    """Refuses a function that has nothing left to return in its second and third call."""
+    if is_empty(calls.first) is not False:
+        return
+    again = calls.again()
+    if again is None or not again.is_empty or not calls.once_more().is_empty:
+        return
+    raise Refused(
+        f"cannot be raced: its first call returns {kind_of(calls.first)} of {calls.length} and its "
+        f"second an empty one, so the first uses up what it works on; {way_out}"
+    )
+
+
+class Call:
+    """A call after the first: whether it returned what that did, and whether that is nothing."""
+
+    def __init__(self, is_like_the_first: bool, is_empty: bool) -> None:
+        self.is_like_the_first = is_like_the_first
+        self.is_empty = is_empty
+
+
+class Calls:
+    """The first call of a function, and those that are made to see how it takes its input again."""
+
+    def __init__(self, call: Callable[[], Any], first: Any, is_short: bool) -> None:
+        self._call = call
+        self.first = first
+        self._seen = State(first)
+        self.length = self._seen.length
+        self._is_empty = is_empty(first)
+        self._is_short = is_short
+        self._again: Call | None = None
+
+    def again(self) -> Call | None:
+        """The second call; None for a function that takes long."""
+        if self._again is None and self._is_short:
+            self._again = self.once_more()
+        return self._again
+
+    def once_more(self) -> Call:
+        try:
+            output = self._call()
+        except Exception:
+            return Call(False, False)
+        return Call(State(output) == self._seen, is_empty(output) is True)
+
+    def repeat_the_first(self) -> bool:
+        """Returns whether the second call returns what the first did, and that is not nothing."""
+        again = self.again()
+        return again is not None and again.is_like_the_first and self._is_empty is not True
+
+
+def is_empty(output: Any) -> bool | None:
+    """Returns whether there is nothing in an output; None for what has no length."""
+    if output is None:
+        return True
+    try:
+        return len(output) == 0
+    except Exception:
+        return None
