@@ -10,6 +10,7 @@ WITHOUT_EFFECT = {
     "fail_on": VERDICT,
     "allow_unjudged": VERDICT,
     "confirm": f"race again if the verdict matters; {VERDICT}",
+    "markdown": "race returns its answer: export_markdown='FILE' writes a table of it",
     "verbose": PRINTS,
     "figures": "result.json has the secondary figures",
     "plot": "a notebook shows a plot, and result.page(FILE) writes all plots",

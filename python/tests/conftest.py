@@ -10,8 +10,9 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-import deadheat
 import pytest
+
+import deadheat
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 

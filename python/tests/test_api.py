@@ -9,9 +9,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import deadheat
 import pytest
 from conftest import environment
+
+import deadheat
 from deadheat import _settings
 
 TYPED = Path(__file__).with_name("typed")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 
-import deadheat
 import pytest
 from test_inputs import piloted
+
+import deadheat
 
 FEW = {"max_replicates": 6, "blocks": 6, "seed": 7}
 CPYTHON = pytest.mark.skipif(sys.implementation.name == "pypy", reason="tells of no collections")

@@ -6,9 +6,10 @@ import re
 import subprocess
 import sys
 
-import deadheat
 import pytest
 from conftest import environment
+
+import deadheat
 from deadheat import _settings
 
 
@@ -19,7 +20,7 @@ from deadheat import _settings
         ({"check_output": True}, "did you mean 'check_outputs'?"),
         ({"json": True}, "race() has no setting 'json'"),
         ({"save": "x.jsonl"}, "race() has no setting 'save'"),
-        ({"fail_on": "slower"}, "race() has no setting 'fail_on'"),
+        ({"fail_on": "slower"}, "race has no use for 'fail_on': look at result.verdict"),
         ({"max_replicates": "x"}, "max_replicates must be a whole number, not 'x'"),
         ({"max_replicates": True}, "max_replicates must be a whole number, not True"),
         ({"seed": -1}, "seed must not be negative"),

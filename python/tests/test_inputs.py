@@ -12,9 +12,10 @@ import threading
 from array import array
 from collections import deque
 
-import deadheat
 import pytest
 from conftest import environment
+
+import deadheat
 from deadheat._inputs import State, is_used_up, one_shot
 
 FEW = {"max_replicates": 6, "blocks": 6, "seed": 7}

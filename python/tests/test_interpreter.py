@@ -7,9 +7,10 @@ import os
 import subprocess
 import sys
 
-import deadheat
 import pytest
 from conftest import environment
+
+import deadheat
 from deadheat import _interpreter
 from deadheat._patched import differences, reached
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import deadheat
 import pytest
-from deadheat._lazy import lazy
 from test_inputs import piloted, refused
+
+import deadheat
+from deadheat._lazy import lazy
 
 FEW = {"max_replicates": 6, "blocks": 6, "seed": 7}
 FILE = """

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-import deadheat
 import pytest
+
+import deadheat
 from deadheat._outputs import Tolerance, describe, difference
 
 NAN, OTHER_NAN = float("nan"), float("nan")

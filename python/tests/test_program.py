@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from conftest import environment
+
 from deadheat._program import find_program
 
 FILE = """\

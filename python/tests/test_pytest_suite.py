@@ -11,8 +11,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from textwrap import dedent
 
-import deadheat
 import pytest
+
+import deadheat
 
 # A folder with the package that is tested and no other.
 LIBRARY = tempfile.TemporaryDirectory(prefix="suite-tested-")

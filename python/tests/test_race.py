@@ -8,9 +8,10 @@ import sys
 import time
 from pathlib import Path
 
-import deadheat
 import pytest
 from conftest import environment
+
+import deadheat
 
 # PyPy sends locks, generators and frames.
 CPYTHON = pytest.mark.skipif(sys.implementation.name == "pypy", reason="travels on PyPy")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from conftest import environment
+
 from deadheat import _worker
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="Linux alone")

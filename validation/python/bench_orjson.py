@@ -5,8 +5,9 @@ import uuid
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 
-import deadheat
 import orjson
+
+import deadheat
 
 
 @dataclass

@@ -2,12 +2,13 @@
 
 import random
 
-import deadheat
 from packaging.markers import Marker
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name, parse_wheel_filename
 from packaging.version import Version
+
+import deadheat
 
 SPECIFIERS = [">=2.1,<9", "~=1.4.2", "==3.*", "!=1.5,>=1", ">2.0,<=4.7,!=3.0.1"]
 REQUIREMENTS = [

@@ -5,8 +5,9 @@ import json
 import sys
 from time import perf_counter
 
-import deadheat
 import itself
+
+import deadheat
 
 function, other = sys.argv[1:]
 began = perf_counter()
