@@ -186,6 +186,25 @@ fn a_list_names_pairs_and_what_is_left_out_and_races_nothing() {
 }
 
 #[test]
+fn rows_name_the_candidate_of_one_program_and_not_that_of_two_builds() {
+    let track = Track::new();
+    track.build("old");
+    let named = |words: &[&str]| {
+        let all = [
+            words,
+            &["several", "--max-replicates", "2", "--junit", "t.xml"],
+        ]
+        .concat();
+        track.bench(&all).succeeds();
+        fs::read_to_string(track.path("t.xml")).unwrap()
+    };
+    let alone = named(&["./old"]);
+    assert!(alone.contains(r#"name="several: many""#), "{alone}");
+    let builds = named(&["./old", "./old"]);
+    assert!(builds.contains(r#"name="several (many)""#), "{builds}");
+}
+
+#[test]
 fn a_filter_that_selects_nothing_ends_with_a_code_of_its_own() {
     let track = Track::new();
     track.build("old");

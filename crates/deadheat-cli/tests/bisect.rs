@@ -262,7 +262,7 @@ fn executables_of_the_same_bytes_are_not_raced_and_the_benchmark_that_changed_is
     let answer = repo.0.run(&other).succeeds().json();
     assert_eq!(answer["answer"]["kind"], "no-step", "{answer}");
     let missing = repo.0.run(&[&words[..], &["--bench", "pars"]].concat());
-    missing.fails_with(2, &[]);
+    missing.fails_with(6, &["no benchmark is selected; there are parse, print"]);
 }
 
 #[test]
