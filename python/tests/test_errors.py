@@ -136,3 +136,18 @@ def test_python_raises_and_does_not_panic():
             deadheat.race(list, function, max_replicates=6)
         assert words in str(failed.value)
         assert "panicked" not in str(failed.value)
+
+
+def test_a_function_that_no_fresh_process_has_is_named(script, tmp_path):
+    (tmp_path / "made.py").write_text("def old(): return 1\n")
+    done = script("""
+import deadheat, made
+exec("def new(): return 2", made.__dict__)
+try:
+    deadheat.race(made.old, made.new)
+except deadheat.RaceFailed as error:
+    print(error)
+""")
+    begin = "the worker process raised AttributeError: Can't get attribute 'new' on <module 'made'"
+    assert done.stdout.startswith(begin), done.stdout + done.stderr
+    assert len(done.stdout.splitlines()) == 1
