@@ -88,7 +88,9 @@ def run(arguments: Sequence[str], folder: str) -> str:
         raise UsageError(error_in_python_words(said))
     # 1: a gate that the user asked for; the answer is there.
     if process.returncode not in (0, 1) and not answer:
-        raise RaceFailed(error_in_python_words(said) or ended_by(process.returncode))
+        words = error_in_python_words(said) or ended_by(process.returncode)
+        # The user knows of no such file: it loads the functions.
+        raise RaceFailed(words.replace(f"'{folder}{os.sep}race.py'", "the worker process"))
     return answer
 
 

@@ -118,11 +118,15 @@ def refuse_what_is_wrong(name: str, value: Any) -> None:
 
 
 OPTION = re.compile(r"--([a-z][a-z-]*[a-z])( <[A-Z]+>)?(?![a-z-])")
+WITH_VALUE = re.compile(r"--(metric|pin) ([a-z-]+)(?![a-z])")
+# `race` keeps no run file that could be resumed.
+RESUME = re.compile(r",?\s+or\s+go\s+on\s+with\s+deadheat\s+bench\s+--resume\s+FILE")
 
 
 def in_python_words(text: str) -> str:
     """What the program says of its options, said of the settings: `--max-replicates` is
-    `max_replicates`. Other options stay."""
+    `max_replicates`, `--pin auto` is `pin="auto"`. Other options stay."""
+    text = WITH_VALUE.sub(r'\1="\2"', RESUME.sub("", text))
 
     def setting(option: re.Match[str]) -> str:
         name = option[1].replace("-", "_")

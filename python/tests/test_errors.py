@@ -32,7 +32,7 @@ from deadheat import _settings
         ({"margin": "much"}, "margin: 'much'"),
         ({"margin": -1}, "margin must be above 0"),
         ({"alpha": 3}, "alpha must be above 0"),
-        ({"metric": "nothing"}, "metric nothing: "),
+        ({"metric": "nothing"}, 'metric="nothing": '),
         ({"pin": "x"}, "pin"),
     ],
 )
@@ -66,6 +66,8 @@ def test_what_the_program_says_of_its_options_is_said_of_settings():
     )
     assert _settings.error_in_python_words(clap) == "sample_time: no"
     assert _settings.error_in_python_words("killed") == "killed"
+    advice = "Raise --budget, or go\non with deadheat bench --resume FILE. Try --pin auto."
+    assert _settings.in_python_words(advice) == 'Raise budget. Try pin="auto".'
 
 
 def test_a_time_out_is_named_as_the_setting():
@@ -82,7 +84,8 @@ def test_warnings_name_settings(script):
         "print(result.warnings, str(result))\n"
     )
     assert done.returncode == 0, done.stderr
-    assert "--max-replicates" not in done.stdout
+    assert "max_replicates" in done.stdout
+    assert "--" not in done.stdout
 
 
 FILES = {
@@ -133,3 +136,18 @@ def test_python_raises_and_does_not_panic():
             deadheat.race(list, function, max_replicates=6)
         assert words in str(failed.value)
         assert "panicked" not in str(failed.value)
+
+
+def test_a_function_that_no_fresh_process_has_is_named(script, tmp_path):
+    (tmp_path / "made.py").write_text("def old(): return 1\n")
+    done = script("""
+import deadheat, made
+exec("def new(): return 2", made.__dict__)
+try:
+    deadheat.race(made.old, made.new)
+except deadheat.RaceFailed as error:
+    print(error)
+""")
+    begin = "the worker process raised AttributeError: Can't get attribute 'new' on <module 'made'"
+    assert done.stdout.startswith(begin), done.stdout + done.stderr
+    assert len(done.stdout.splitlines()) == 1

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from conftest import descendants, environment
 
+from deadheat._program import find_program
+
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
 LONG = """
@@ -157,3 +159,36 @@ def test_a_program_that_is_killed_is_an_error_and_leaves_no_worker(tmp_path):
     _, said = script.process.communicate(timeout=30)
     assert "RaceFailed: the program deadheat was killed by SIGKILL" in said
     script.wait_until(script.has_left_nothing, 10)
+
+
+def started_by(owner: int, folder: Path) -> int:
+    """The exit code of a program that is owned by this process ID, and whose pipe is closed."""
+    alive, held = os.pipe()
+    os.close(held)
+    try:
+        return subprocess.run(
+            [find_program(), "run", "-r", "3", "--no-config", "--save", "/dev/null", "sleep 0.1"],
+            stdin=alive,
+            env=environment(DEADHEAT_OWNER=f"{owner}:{folder}"),
+            capture_output=True,
+            timeout=60,
+        ).returncode
+    finally:
+        os.close(alive)
+
+
+def test_a_program_whose_script_is_gone_before_it_starts_ends_as_well(tmp_path):
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    folder = tmp_path / "deadheat-race"
+    folder.mkdir()
+    (folder / "race.pickle").touch()
+    assert started_by(gone.pid, folder) == -signal.SIGTERM
+    assert not folder.exists()
+
+
+def test_a_program_that_only_inherits_the_name_of_an_owner_has_none(tmp_path):
+    folder = tmp_path / "deadheat-race"
+    folder.mkdir()
+    assert started_by(os.getppid(), folder) == 0
+    assert folder.exists()

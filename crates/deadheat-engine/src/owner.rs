@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use nix::errno::Errno;
 use nix::sys::signal::{SigSet, SigmaskHow, Signal, kill};
 use nix::sys::stat::{SFlag, fstat};
 use nix::unistd::{Pid, getppid};
@@ -33,7 +34,9 @@ impl Owner {
         let stdin = io::stdin();
         let mode = fstat(&stdin).ok()?.st_mode;
         let is_pipe = SFlag::from_bits_truncate(mode).contains(SFlag::S_IFIFO);
-        if getppid() != pid || !is_pipe {
+        // It may have ended before this process could look.
+        let is_owned = getppid() == pid || kill(pid, None) == Err(Errno::ESRCH);
+        if !is_owned || !is_pipe {
             return None;
         }
         let is_gone = Arc::new(AtomicBool::new(false));
