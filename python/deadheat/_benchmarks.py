@@ -166,7 +166,8 @@ def benchmark(
     `args`: values by name; there is a benchmark for every combination. They are given by name to
     `input` if there is one, and otherwise to the functions.
     `input`: makes the input from a seed, outside the timed region; functions get it as their only
-    argument. `input_per_call`: every call gets an input of its own, and may change it.
+    argument. `input_per_call=True`: every call gets an input of its own, and may change it; False:
+    all calls of a block share one; None: as the pilot finds that they need.
     `check_outputs`: candidates must return what the baseline returns, by `==` or by a function.
     `gc=False`: turn the garbage collector off while calls are timed.
     `drain`: what computes an output that is not computed yet, within the timed call: True exhausts

@@ -42,7 +42,7 @@ def race(
 
     Functions may be given by import path, as `"package.module:function"`. Where `input` is given it
     makes an input from a seed, and the functions take that as their only argument; else they take
-    none. `input_per_call`, `check_outputs` and `gc` are those of `deadheat.benchmark`.
+    none. `input_per_call`, `drain`, `check_outputs` and `gc` are those of `deadheat.benchmark`.
 
     `name` is that of the benchmark and `names` those of the two, in the answer. `settings` are the
     options of `deadheat bench`: `margin=0.02`, `max_replicates=40`, `budget=10` (seconds).
