@@ -413,8 +413,8 @@ def is_benchmark(item: pytest.Item) -> bool:
 
 
 def disables_collector(item: pytest.Item) -> bool:
-    """Returns whether a test is measured without collection of garbage, by its mark or by the option
-    of pytest-benchmark."""
+    """Returns whether a test is measured without the garbage collector, by its mark or by the
+    option of pytest-benchmark."""
     mark = item.get_closest_marker("benchmark")
     asked = mark.kwargs.get("disable_gc") if mark else None
     if asked is None:
