@@ -217,7 +217,8 @@ def benchmark(  # noqa: F811
         `input`, or to the functions if there is no `input`.
     input: makes the input from a seed, an integer from 0 to 2⁵³ − 1. Its time is not measured. The
         functions take the input as their only argument.
-    input_per_call: make an input for every call, which may change it. By default the pilot decides.
+    input_per_call: True makes an input for every call, which may change it; False gives all calls
+        of a block one input; None lets the pilot decide.
     drain: what computes an output that is not computed yet, within the timed call: True exhausts
         an iterator, `list` makes a list of it; False times only the making of such an output.
     check_outputs: `True` compares the outputs of the candidates with that of the baseline by `==`,

@@ -27,7 +27,15 @@ FILTERS = [
     ["ignore", None, "builtins:ImportWarning", None, 0],
     ["ignore", None, "builtins:ResourceWarning", None, 0],
 ]
-CONTEXT = ("prec", "rounding", "Emin", "Emax", "capitals", "clamp")
+CONTEXT = {
+    "prec": 28,
+    "rounding": "ROUND_HALF_EVEN",
+    "Emin": -999_999,
+    "Emax": 999_999,
+    "capitals": 1,
+    "clamp": 0,
+    "traps": ["DivisionByZero", "InvalidOperation", "Overflow"],
+}
 
 
 def options() -> list[str]:
@@ -91,15 +99,16 @@ def of_modules(is_async: bool) -> dict[str, Any]:
         found["locale"] = current_locale()
     if "decimal" in loaded:
         context = decimal_context()
-        if context != decimal_context(loaded["decimal"].Context()):
+        if context != CONTEXT:
             found["decimal"] = context
     if "numpy" in loaded and hasattr(loaded["numpy"], "geterr"):
         errstate = loaded["numpy"].geterr()
         if errstate != ERRSTATE:
             found["numpy"] = errstate
     policy = getattr(loaded.get("asyncio.events"), "_event_loop_policy", None)
-    if is_async and policy is not None and not type(policy).__module__.startswith("asyncio."):
-        found["policy"] = f"{type(policy).__module__}:{type(policy).__qualname__}"
+    module = type(policy).__module__
+    if is_async and policy is not None and module.partition(".")[0] not in ("asyncio", "__main__"):
+        found["policy"] = path_of(type(policy))
     return found
 
 
@@ -164,11 +173,11 @@ def set_locale(wanted: str) -> None:
         _locale.setlocale(_locale.LC_ALL, wanted)
 
 
-def decimal_context(context: Any = None) -> dict[str, Any]:
+def decimal_context() -> dict[str, Any]:
     import decimal
 
-    context = context or decimal.getcontext()
-    found = {name: getattr(context, name) for name in CONTEXT}
+    context = decimal.getcontext()
+    found = {name: getattr(context, name) for name in CONTEXT if name != "traps"}
     traps = sorted(signal.__name__ for signal, is_on in context.traps.items() if is_on)
     return {**found, "traps": traps}
 

@@ -154,7 +154,8 @@ class Examination:
         is_data = part.is_plain if part.is_given else part.is_sequence and not is_counter
         if is_data and not benchmark.is_test:
             if benchmark.input_per_call is not False:
-                self._refuse(part, "is changed by a call, and the next one finds it so")
+                shared = "; input_per_call=False leaves all calls the changed one"
+                self._refuse(part, "is changed by a call, and the next one finds it so", shared)
             self._note_change(label, part)
         elif part.is_given or not is_counter:
             self._note_change(label, part)
@@ -168,8 +169,8 @@ class Examination:
             f"finds it changed.{pedantic}"
         )
 
-    def _refuse(self, part: Part, what: str) -> None:
-        raise Refused(f"cannot be raced: {part.named()} {what}; {self._way_out()}")
+    def _refuse(self, part: Part, what: str, more: str = "") -> None:
+        raise Refused(f"cannot be raced: {part.named()} {what}; {self._way_out()}{more}")
 
     def _way_out(self) -> str:
         if self._benchmark.is_test:

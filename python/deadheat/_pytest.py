@@ -14,6 +14,7 @@ import pytest
 
 if TYPE_CHECKING:
     from deadheat import Result
+    from deadheat._benchmarks import Benchmark
 
 Function = Callable[..., Any]
 
@@ -107,6 +108,20 @@ def alone(request: pytest.FixtureRequest) -> Generator[None]:
         yield
 
 
+def refuse_lazy(name: str, output: Any, benchmark: Benchmark) -> None:
+    """Refuses what a race would refuse, of a function that is called once."""
+    from deadheat import UsageError
+    from deadheat._outputs import lazy
+
+    if callable(benchmark.drain):
+        output = benchmark.drain(output)
+    found = lazy(output)
+    if found is not None and benchmark.drain is not False:
+        raise UsageError(
+            f"{name!r} returns {found.what}, of which nothing is computed yet: {found.way_out}"
+        )
+
+
 class Race:
     """A race that takes place when it is said what must hold."""
 
@@ -156,9 +171,11 @@ class Race:
 
         node, config = self._request.node, self._request.config
         if config.getoption("--deadheat") == "smoke":
-            both = Benchmark(node.name, named(self._functions))
-            for function in self._functions:
-                both.run(function(*([self._input(0)] if self._input else [])))
+            drain = self._settings.get("drain")
+            both = Benchmark(node.name, named(self._functions), drain=drain)
+            for name, function in both.contenders.items():
+                output = both.run(function(*([self._input(0)] if self._input else [])))
+                refuse_lazy(name, output, both)
             return None
         baseline, candidate = self._functions
         with alone(self._request):

@@ -46,7 +46,8 @@ def race(
     old, new: functions, or their import paths, as `"package.module:function"`. They take the input
         as their only argument, or nothing without `input`.
     input: makes the input from a seed, an integer from 0 to 2⁵³ − 1. Its time is not measured.
-    input_per_call: make an input for every call, which may change it. By default the pilot decides.
+    input_per_call: True makes an input for every call, which may change it; False gives all calls
+        of a block one input; None lets the pilot decide.
     drain: what computes an output that is not computed yet, within the timed call: True exhausts
         an iterator, `list` makes a list of it.
     check_outputs: `True` compares the outputs by `==`, where NaN equals NaN; a function of two

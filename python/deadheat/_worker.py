@@ -355,16 +355,13 @@ class Session:
         found = []
         for number, ns in enumerate(call_ns):
             label = benchmark.label(self._names[number])
-            sample = partial(self.wall_ns, number)
+            sample = partial(self.sample, number)
             found.append(Collections(label, self._contenders[number], sample, ns, most))
         note = note_of(found, iterations)
         if note is not None and self._notes is not None:
             self._notes.append(note)
         needed = max(each.needed() for each in found)
         return min(most, max(iterations, needed))
-
-    def wall_ns(self, number: int, calls: int) -> int:
-        return self.sample(number, calls)[0]
 
     def call_times(self, least: int, most: int) -> tuple[list[float], int]:
         """Nanoseconds of a call of each contender, and the calls of a sample that lasts at least

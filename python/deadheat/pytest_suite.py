@@ -73,6 +73,10 @@ class Suite:
 
     # What pytest calls while it starts and collects.
 
+    def pytest_addoption(self, parser: pytest.Parser) -> None:
+        if not is_installed("pytest_benchmark"):
+            parser.addoption("--benchmark-disable-gc", action="store_true", default=False)
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_cmdline_main(self, config: pytest.Config) -> None:
         self.refusal.end()
@@ -310,11 +314,14 @@ class StandIn:
                 "nothing: give it a function that runs one"
             )
         name = self._item.nodeid
+        collects = not disables_collector(self._item)
         if rounds is None:
-            benchmark = Benchmark(name, {name: called})
+            benchmark = Benchmark(name, {name: called}, gc=collects)
             benchmark.is_test = True
             return self._suite.race(self._item, benchmark, called)
-        benchmark = Benchmark(name, {name: called}, input=rounds.next, input_per_call=True)
+        benchmark = Benchmark(
+            name, {name: called}, input=rounds.next, input_per_call=True, gc=collects
+        )
         benchmark.most_iterations = 1
         benchmark.is_test = True
         return self._suite.race(self._item, benchmark, rounds.once)
@@ -404,6 +411,16 @@ def is_benchmark(item: pytest.Item) -> bool:
         return True
     is_marked = any(item.get_closest_marker(mark) for mark in MARKS)
     return is_marked and (is_installed("pytest_codspeed") or not is_installed("pytest_benchmark"))
+
+
+def disables_collector(item: pytest.Item) -> bool:
+    """Returns whether a test is measured without the garbage collector, by its mark or by the
+    option of pytest-benchmark."""
+    mark = item.get_closest_marker("benchmark")
+    asked = mark.kwargs.get("disable_gc") if mark else None
+    if asked is None:
+        asked = item.config.getoption("benchmark_disable_gc", False)
+    return bool(asked)
 
 
 def is_installed(module: str) -> bool:

@@ -180,6 +180,19 @@ def test_an_argument_that_is_changed_is_refused(worker, value, use, words):
     assert "make it in `input`, one for every call (input_per_call=True)" in said
 
 
+def test_arguments_that_are_to_be_written_to_are_shared_if_that_is_said(worker):
+    text = """
+from array import array
+@deadheat.benchmark(args={{"x": [array("d", [2, 1])]}}, name="old"{more})
+def old(x): x.reverse()
+"""
+    name = "old/array('d', [2.0, 1.0])"
+    said = refused(worker, text.format(more=""), name)
+    assert "input_per_call=False leaves all calls the changed one" in said
+    (note,) = piloted(worker, text.format(more=", input_per_call=False"), name)["notes"]
+    assert note.startswith("'old' changes its argument 'x' (array), which all calls share")
+
+
 CAPTURED = """
 import collections, io, itertools
 held = {value}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import decimal
 import os
 import subprocess
@@ -151,6 +152,25 @@ def test_a_state_as_python_starts_with_is_none():
         text=True,
     )
     assert done.stdout.strip() == "[] {}", done.stderr
+
+
+class Policy(asyncio.DefaultEventLoopPolicy):
+    """As `uvloop.install()` sets one."""
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_policy_of_event_loops_is_carried_for_async_functions():
+    asyncio.set_event_loop_policy(Policy())
+    try:
+        path = f"{Policy.__module__}:Policy"
+        assert _interpreter.state(True)["policy"] == path
+        assert "policy" not in _interpreter.state(False)
+        asyncio.set_event_loop_policy(None)
+        _interpreter.apply({"policy": path})
+        assert type(asyncio.get_event_loop_policy()).__name__ == "Policy"
+    finally:
+        asyncio.set_event_loop_policy(None)
+    assert "policy" not in _interpreter.state(True)
 
 
 def test_a_context_is_applied_only_where_it_differs(monkeypatch):

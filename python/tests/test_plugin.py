@@ -160,6 +160,21 @@ def test_a_race_without_an_assertion_is_skipped_where_races_are_off(pytest_run):
     assert "6 skipped" in pytest_run(UNASSERTED)
 
 
+LAZY = """
+def lazy(): return map(str, range(9))
+def eager(): return [1]
+def test_lazy(race): race(eager, lazy).not_slower()
+def test_drained(race): race(eager, lazy, drain=list).not_slower()
+def test_made(race): race(eager, lazy, drain=False).not_slower()
+"""
+
+
+def test_smoke_refuses_an_output_that_is_not_computed(pytest_run):
+    printed = pytest_run(LAZY, "--deadheat=smoke")
+    assert "1 failed, 2 passed" in printed
+    assert "'lazy' returns a map, of which nothing is computed yet: drain=True" in printed
+
+
 MANNERS = """
 import unittest
 import pytest

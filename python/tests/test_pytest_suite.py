@@ -288,6 +288,27 @@ def test_what_cannot_be_raced_is_told_by_name(suite, kind, without):
         assert "_pytest" not in problem["panicked"]
 
 
+def test_the_collector_is_on_unless_a_mark_or_an_option_says_otherwise(suite):
+    suite.write(
+        "test_it.py",
+        """
+        import gc, pytest
+        def work(is_on): assert gc.isenabled() is is_on
+        def test_on(benchmark): benchmark(lambda: work(True))
+        def test_off(benchmark): benchmark(lambda: work(False))
+        @pytest.mark.benchmark(disable_gc=True)
+        def test_marked(benchmark): benchmark.pedantic(work, setup=lambda: ((False,), {}))
+    """,
+    )
+    assert suite.race("test_it.py::test_on")["iterations"] >= 1
+    worker = suite.start("--benchmark-disable-gc")
+    worker.prepare("test_it.py::test_off")
+    assert "warm" in worker.ask("warm_up", seed=1, order=[0], iterations=2)
+    marked = suite.start()
+    marked.prepare("test_it.py::test_marked")
+    assert "block" in marked.block(iterations=1)
+
+
 WRONG = {
     "generator": ("lambda: (i for i in range(9))", "returns a generator, of which nothing is"),
     "map": ("map, str, [1, 2]", "compute it in the function, as list() does"),
