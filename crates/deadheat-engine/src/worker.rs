@@ -18,7 +18,7 @@ pub(crate) use pipes::{Baton, Relay};
 pub(crate) use protocol::{BlockRequest, PROTOCOL, PrepareRequest, Problem, Reply, Request, SEEDS};
 #[cfg(feature = "commands")]
 pub use protocol::{HarnessListing, Inspected};
-pub use protocol::{ListedBenchmark, WorkerListing};
+pub use protocol::{ListedBenchmark, Source, WorkerListing};
 pub use serve::{FirstRequest, ListRequest, WantedBenchmark, WorkerSuite, serve};
 
 use std::ffi::OsString;

@@ -102,6 +102,7 @@ object! { Benchmark {
     counters: omit,
     family: omit,
     overrides = "rules": omit,
+    changed_files: omit,
     ..Benchmark::default()
 } }
 

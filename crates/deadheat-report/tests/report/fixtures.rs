@@ -807,6 +807,10 @@ pub fn every_warning() -> Vec<Warning> {
             verdict_with_all: None,
         },
         Warning::StillWarming { change: 0.0312 },
+        Warning::BenchmarkDiffers {
+            files: vec!["bench/test_a.py".to_owned(), "bench/words.txt".to_owned()],
+            benches_from: Some("v2".to_owned()),
+        },
         Warning::DisturbedUnevenly { p: 0.0031 },
         Warning::DisturbedTooOften { share: 0.342 },
         Warning::CutShort {
