@@ -139,6 +139,11 @@ class Benchmark:
             listed["throughput"] = self.throughput
         return listed
 
+    def function_names(self) -> set[str]:
+        """The names of the functions it is made of."""
+        functions = [*self.contenders.values(), *([self.input] if self.input else [])]
+        return {name_of(function) for function in functions}
+
 
 def is_coroutine_function(function: Callable[..., Any]) -> bool:
     # That of inspect, which takes ten milliseconds to import.

@@ -113,6 +113,22 @@ def serve_packed(file: str) -> NoReturn:
     serve(channel, {name: benchmark})
 
 
+def add_sources(listed: list[dict[str, Any]], benchmarks: Mapping[str, Benchmark]) -> None:
+    """Adds to the benchmarks of a file what each is made of; functions that were sent have none."""
+    file = getattr(sys.modules["__main__"], "__file__", None)
+    if file is None or os.path.dirname(os.path.abspath(file)) == os.path.dirname(__file__):
+        return
+    from pathlib import Path
+
+    from deadheat._sources import Sources
+
+    sources = Sources(os.getcwd())
+    functions = {name: benchmark.function_names() for name, benchmark in benchmarks.items()}
+    others = {name for names in functions.values() for name in names}
+    for one in listed:
+        one["sources"] = sources.of_function(Path(file), functions[one["name"]], others)
+
+
 def worker_name() -> str:
     system = sys.implementation.name
     version = ".".join(map(str, sys.version_info[:3]))
@@ -170,6 +186,7 @@ class Session:
     def answer(self, kind: str, asked: dict[str, Any]) -> Reply:
         if kind == "list":
             listed = [benchmark.listed() for benchmark in self._benchmarks.values()]
+            add_sources(listed, self._benchmarks)
             return "listed", {"benchmarks": listed}
         if kind == "prepare" and self._benchmark is None:
             return self.prepare(asked)

@@ -56,8 +56,12 @@ class Over(BaseException):
 class Suite:
     """The plugin: collects, runs one test, and answers the requests of deadheat on the way."""
 
-    def __init__(self, channel: Channel, request: tuple[str, dict[str, Any]]) -> None:
+    def __init__(
+        self, channel: Channel, request: tuple[str, dict[str, Any]], suite_of: str | None = None
+    ) -> None:
         self.channel = channel
+        # The side whose suite this is, where the library is not of that side.
+        self.suite_of = suite_of
         # The request that waits for its reply.
         self.kind, self.asked = request
         self._only: str | None = self.asked["benchmark"] if self.kind == "prepare" else None
@@ -128,8 +132,9 @@ class Suite:
     def pytest_runtestloop(self, session: pytest.Session) -> NoReturn:
         items = {item.nodeid: item for item in session.items if is_benchmark(item)}
         if self.kind == "list":
-            names = [*items, *map(self.uncollected_name, self._uncollected)]
-            self.reply("listed", {"benchmarks": [{"name": name} for name in names]})
+            listed: list[dict[str, Any]] = with_sources(items, session.config)
+            listed += [{"name": self.uncollected_name(nodeid)} for nodeid in self._uncollected]
+            self.reply("listed", {"benchmarks": listed})
             self.next_request()
         if self.kind == "prepare":
             name = self.asked["benchmark"]
@@ -204,10 +209,13 @@ class Suite:
             elif isinstance(report.longrepr, tuple):
                 reason = report.longrepr[2].removeprefix("Skipped: ")
             self._problem = {"skipped": reason or str(error)}
-        elif error is None:
-            self._problem = {"panicked": f"Failed: {report.longrepr}"}
         else:
-            self._problem = {"panicked": told(error)}
+            said = f"Failed: {report.longrepr}" if error is None else told(error)
+            self._problem = {"panicked": said}
+            if self.suite_of is not None:
+                # It was written for another version of the library.
+                reason = f"it fails on one side {said}; the suite is that of '{self.suite_of}'"
+                self._problem = {"skipped": reason}
 
     def race(self, item: pytest.Item, benchmark: Benchmark, once: Callable[[], Any]) -> Any:
         """Races a function, unless the test is run for its own sake: then returns its result."""
@@ -438,12 +446,30 @@ def told(error: BaseException) -> str:
     return described(error.with_traceback(trace), None)
 
 
-def serve_suite(channel: Channel, words: list[str]) -> NoReturn:
+def with_sources(items: dict[str, pytest.Item], config: pytest.Config) -> list[dict[str, Any]]:
+    """The tests as the protocol lists them, with what each is made of besides the library."""
+    from deadheat._sources import Sources
+
+    sources = Sources(os.getcwd())
+    listed: list[dict[str, Any]] = []
+    for nodeid, item in items.items():
+        names = [getattr(node, "originalname", None) or node.name for node in item.listchain()]
+        inner = [
+            name
+            for node, name in zip(item.listchain(), names)
+            if isinstance(node, (pytest.Class, pytest.Function))
+        ]
+        told = sources.of_test(item.path, inner, config.rootpath)
+        listed.append({"name": nodeid, "sources": told})
+    return listed
+
+
+def serve_suite(channel: Channel, words: list[str], suite_of: str | None) -> NoReturn:
     """Races the suite that these arguments of pytest choose, as a worker."""
     # What the suite prints is no answer.
     os.dup2(2, 1)
     greet(channel)
-    suite = Suite(channel, channel.request())
+    suite = Suite(channel, channel.request(), suite_of)
     if suite.kind == "bye":
         channel.end()
     # Nothing is captured, as samples are; and a file that does not import costs itself only.
@@ -466,13 +492,13 @@ def serve_suite(channel: Channel, words: list[str]) -> NoReturn:
     channel.end()
 
 
-def main() -> int:
+def main(suite_of: str | None = None) -> int:
     # deadheat asks a program that it does not know for a list of Google Benchmark.
     words = [word for word in sys.argv[1:] if not word.startswith("--benchmark_")]
     if "--" in words:
         words.remove("--")  # Behind it stand arguments of the user's.
     if channel is not None:
-        serve_suite(channel, words)
+        serve_suite(channel, words, suite_of)
     from deadheat._errors import ProgramNotFound
     from deadheat._program import find_program, quoted
 

@@ -169,7 +169,9 @@ def test_benchmarks_are_the_tests_that_use_the_fixture(suite, without):
 def test_a_worker_lists_and_races_in_one_process_too(suite, without):
     suite.write("test_it.py", "def test_sum(benchmark): assert benchmark(sum, [1, 2]) == 3\n")
     worker = suite.start(*without)
-    assert worker.ask("list") == {"listed": {"benchmarks": [{"name": "test_it.py::test_sum"}]}}
+    (listed,) = worker.ask("list")["listed"]["benchmarks"]
+    assert listed["name"] == "test_it.py::test_sum"
+    assert [file for file, *_ in listed["sources"]] == ["test_it.py"]
     assert worker.prepare("test_it.py::test_sum") == {"prepared": {}}
     assert worker.ask("warm_up", seed=1, order=[0], iterations=2)["warm"]["rounds"] >= 1
     assert "block" in worker.block()

@@ -168,6 +168,7 @@ impl<'a> PerBenchmarkAnalysis<'a> {
             warnings: Vec::new(),
             gates: Gates::default(),
             builds: run.header.environment.builds.clone(),
+            surroundings: run.header.environment.surroundings.clone(),
             sides: run.sides.clone(),
             processes: processes(plan),
             of_builds: is_of_builds(plan),

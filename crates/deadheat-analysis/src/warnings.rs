@@ -279,6 +279,15 @@ fn is_called(benchmark: &Benchmark) -> bool {
     benchmark.calls_functions() || benchmark.keeps_order()
 }
 
+/// The doubt that the benchmark itself made the change, if it differs between the sides.
+fn about_the_benchmark(header: &RunHeader, benchmark: &Benchmark) -> Option<Warning> {
+    let files = &benchmark.changed_files;
+    (!files.is_empty()).then(|| Warning::BenchmarkDiffers {
+        files: files.clone(),
+        benches_from: header.environment.surroundings.benches_from.clone(),
+    })
+}
+
 /// Warnings about how the race was run.
 pub(crate) fn about_the_race(
     comparison: &Comparison,
@@ -289,6 +298,7 @@ pub(crate) fn about_the_race(
     budget_spent: bool,
 ) -> Vec<Warning> {
     let mut warnings = Vec::new();
+    warnings.extend(about_the_benchmark(header, &header.plan.benchmarks[index]));
     let planned = header.plan.looks(index).max_replicates() as usize;
     if judged_anytime {
         warnings.push(Warning::JudgedAnytime);

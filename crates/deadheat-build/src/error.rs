@@ -374,11 +374,6 @@ pub enum Note {
         /// The reason.
         problem: String,
     },
-    /// Packages that the environments of both sides have in different versions.
-    OtherVersions {
-        /// Each with its versions.
-        packages: Vec<String>,
-    },
     /// The record of how an executable was linked is gone.
     LinkedAgain {
         /// The executable.
@@ -454,11 +449,6 @@ impl fmt::Display for Note {
             } => write!(
                 f,
                 "bench target {bench} of {from} is left out: {revision} cannot be built with it ({problem})"
-            ),
-            Self::OtherVersions { packages } => write!(
-                f,
-                "the environments of both sides differ in more than what is raced: {}",
-                packages.join(", ")
             ),
             Self::LinkedAgain { executable } => write!(
                 f,

@@ -102,6 +102,12 @@ impl KeyInputs {
         }
     }
 
+    /// A short name for them.
+    pub(crate) fn digest(&self) -> String {
+        let Digest(digest) = Digest::of(&self.0);
+        digest[..16].to_owned()
+    }
+
     /// The name of a build of this commit.
     pub(crate) fn key(&self, commit: &Commit) -> String {
         let mut all = self.clone();

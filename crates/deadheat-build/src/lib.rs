@@ -11,6 +11,7 @@
 
 mod artifacts;
 mod benches;
+mod changed_suite;
 mod commit_builder;
 mod commits;
 mod disk;
@@ -19,16 +20,21 @@ mod go;
 mod key;
 mod manifest;
 mod python;
+mod python_environment;
 mod recipe;
 mod repository;
+mod shared_suite;
 mod sides;
 mod slot;
 mod storage;
 mod subprocess;
+mod suite_data;
 mod target;
+mod test_suite;
 mod tree;
 
 pub use benches::BenchesFrom;
+pub use changed_suite::{ChangedFile, changed_suite, mentions};
 pub use commit_builder::CommitBuilder;
 pub use commits::{
     CommitChanges, CommitInfo, CommitRange, Line, Parents, commit_named, known_commits,
@@ -37,12 +43,15 @@ pub use disk::bytes_below;
 pub use error::{BuildError, CargoError, Fault, Note};
 pub use go::GoBuild;
 pub use python::{PytestBuild, PythonPackage};
+pub use python_environment::PythonEnvironment;
 pub use recipe::{CargoBuild, CommandBuild, Recipe, WRAPPED, stand_in};
 pub use repository::{Branch, Revisions, RevisionsError};
+pub use shared_suite::BorrowedSuite;
 pub use sides::{Request, Side, Sides, build};
 pub use slot::Executable;
 pub use storage::{
     Kind, StorageError, Stored, freed_by, remove as remove_stored, stored_below, top_of,
 };
 pub use subprocess::{Interruption, Variables};
+pub use suite_data::concerned_tests;
 pub use target::target_dir;

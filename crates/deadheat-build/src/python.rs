@@ -1,6 +1,5 @@
 //! A virtual environment of Python per side, and in it the worker that races the side's pytest suite.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -18,6 +17,8 @@ use crate::subprocess::{Finished, Interruption, Variables};
 pub struct PytestBuild {
     /// Words of `pip install`; relative paths are those of the side.
     pub install: Vec<String>,
+    /// The paths of the tests, for pytest in the folder of the user.
+    pub tests: Vec<String>,
     /// The Python of both sides: a path, or a name in `PATH`.
     pub python: String,
     /// The package `deadheat` for Python, which holds the worker.
@@ -76,21 +77,11 @@ impl PythonPackage {
 const OLDEST: (u32, u32) = (3, 10);
 
 /// Prints the version of a Python, the path of its executable, and its version in full.
-const ABOUT: &str = "import sys; print('%d.%d' % sys.version_info[:2]); print(sys.executable); \
-     print(sys.version)";
+const ABOUT: &str = "import sys; print('%d.%d' % sys.version_info[:2]); \
+     print(__import__('os').path.abspath(sys.executable)); print(sys.version)";
 
-/// Prints the packages of an environment with their versions, a line each: not those that were
-/// installed from a folder, which are what is raced.
-const INSTALLED: &str = "\
-from importlib.metadata import distributions
-for each in distributions():
-    if 'dir_info' not in (each.read_text('direct_url.json') or ''):
-        print(each.metadata['Name'], each.version, sep='\\t')
-";
-
-/// Names of the files of a build.
-const SUITE: &str = "pytest_suite.py";
-const VERSIONS: &str = "versions.txt";
+/// The name of the worker of a build.
+pub(crate) const SUITE: &str = "pytest_suite.py";
 
 /// The place in which an environment is made.
 #[derive(Debug)]
@@ -210,14 +201,8 @@ impl PytestBuild {
                 pip(&words.map(str::to_owned))?;
             }
         }
-        // Isolated: not those of the sources in this folder, which setuptools may have left there.
-        let mut list = Command::new(&python);
-        list.args(["-I", "-c", INSTALLED]).stdout(Stdio::piped());
-        let versions = run(list, "importlib.metadata.distributions")?.stdout;
-        let file = site.made.join(VERSIONS);
-        fs::write(&file, versions).map_err(BuildError::at(&file))?;
         let suite = site.made.join(SUITE);
-        fs::write(&suite, script(&python, &package))
+        fs::write(&suite, script(&python, &package, None))
             .and_then(|()| fs::set_permissions(&suite, fs::Permissions::from_mode(0o755)))
             .map_err(BuildError::at(&suite))?;
         Ok(vec![Executable {
@@ -247,27 +232,6 @@ impl PytestBuild {
         }
         Err(done.failed(site.revision, what))
     }
-}
-
-/// Returns the packages that both sides have in different versions, as `numpy 1.26.4 and 2.0.1`.
-pub(crate) fn differing_versions(baseline: &[Executable], candidate: &[Executable]) -> Vec<String> {
-    let read = |side: &[Executable]| -> BTreeMap<String, String> {
-        let file = side
-            .first()
-            .map(|suite| suite.path.with_file_name(VERSIONS));
-        let text = file.and_then(|file| fs::read_to_string(file).ok());
-        let lines = text.iter().flat_map(|text| text.lines());
-        let pairs = lines.filter_map(|line| line.split_once('\t'));
-        pairs
-            .map(|(name, version)| (name.to_owned(), version.to_owned()))
-            .collect()
-    };
-    let new = read(candidate);
-    let differ = read(baseline).into_iter().filter_map(|(name, version)| {
-        let other = new.get(&name).filter(|other| **other != version)?;
-        Some(format!("{name} {version} and {other}"))
-    });
-    differ.collect()
 }
 
 /// `pip install` in the environment of this Python, and what it is called in messages.
@@ -320,7 +284,11 @@ fn copy_modules(folder: &Path, to: &Path) -> Result<(), BuildError> {
 
 /// The worker: a script of the shell that starts itself by this Python. The first line of a script
 /// of Python may be neither long nor hold a blank, and the path of this one may be both.
-fn script(python: &Path, package: &Path) -> String {
+pub(crate) fn script(python: &Path, package: &Path, suite_of: Option<&str>) -> String {
+    let suite_of = suite_of.map_or_else(String::new, |side| {
+        let side = serde_json::Value::from(side);
+        format!("suite_of={side}")
+    });
     let python = python.display().to_string().replace('\'', r"'\''");
     let package = serde_json::Value::from(package.display().to_string());
     format!(
@@ -333,7 +301,7 @@ import sys
 # what was installed.
 sys.path[0] = {package}
 from deadheat.pytest_suite import main
-sys.exit(main())
+sys.exit(main({suite_of}))
 "
     )
 }
@@ -344,7 +312,11 @@ mod tests {
 
     #[test]
     fn the_worker_is_a_script_of_the_shell_and_of_python_whatever_its_path() {
-        let text = script(Path::new("/a b's/python"), Path::new("/p \"q\"/package"));
+        let text = script(
+            Path::new("/a b's/python"),
+            Path::new("/p \"q\"/package"),
+            None,
+        );
         let begin = "#!/bin/sh\n'''exec' '/a b'\\''s/python' \"$0\" \"$@\"\n' '''\n";
         assert!(text.starts_with(begin), "{text}");
         assert!(
@@ -372,24 +344,6 @@ mod tests {
         assert_eq!(PythonPackage::named(package.parent().unwrap()), found);
         let wheel = PythonPackage::Installed(program.display().to_string());
         assert_eq!(PythonPackage::named(&program), Some(wheel));
-    }
-
-    #[test]
-    fn versions_that_differ_are_named() {
-        let side = |text: &str| {
-            let folder = tempfile::tempdir().unwrap();
-            fs::write(folder.path().join(VERSIONS), text).unwrap();
-            let suite = Executable {
-                name: "pytest".to_owned(),
-                path: folder.path().join(SUITE),
-                directory: None,
-            };
-            (folder, [suite])
-        };
-        let (_old, old) = side("numpy\t1.26.4\npytest\t8.0\nonly\t1\n");
-        let (_new, new) = side("numpy\t2.0.1\npytest\t8.0\n");
-        assert_eq!(differing_versions(&old, &new), ["numpy 1.26.4 and 2.0.1"]);
-        assert!(differing_versions(&old, &[]).is_empty());
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::commits::CommitInfo;
 use crate::error::{BuildError, Note};
 use crate::go::{GoBuilt, GoSite};
 use crate::key::PathDependency;
-use crate::python::{PytestSite, differing_versions};
+use crate::python::PytestSite;
 use crate::recipe::{CargoBuild, Recipe, Site, Way};
 use crate::repository::{Commit, Repository, Revisions};
 use crate::slot::{Executable, Index, Slot};
@@ -58,8 +58,8 @@ pub struct Side {
     /// commit.
     pub directory: PathBuf,
     /// The top of its sources, and the bench targets that were built of them.
-    sources: PathBuf,
-    benches: Vec<BenchTarget>,
+    pub(crate) sources: PathBuf,
+    pub(crate) benches: Vec<BenchTarget>,
     _slot: Option<Slot>,
 }
 
@@ -76,6 +76,13 @@ impl Side {
 }
 
 impl Side {
+    /// The Python of the environment that was made for it; `None` if there is no such environment.
+    pub fn python(&self) -> Option<PathBuf> {
+        let made = self.executables.first()?.path.parent()?;
+        let python = made.join("environment").join("bin").join("python");
+        python.exists().then_some(python)
+    }
+
     /// Returns true if the bytes of the executables say all that there is to know of the build:
     /// compiled programs that find no library beside them, and run in the user's folder.
     pub fn is_self_contained(&self) -> bool {
@@ -98,20 +105,6 @@ impl Side {
 ///
 /// [`BuildError`]; then nothing is left of worktrees or of builds that were not finished.
 pub fn build(
-    request: &Request<'_>,
-    interruption: Interruption<'_>,
-    tell: &mut dyn FnMut(Note),
-) -> Result<Sides, BuildError> {
-    let sides = built(request, interruption, tell)?;
-    let [old, new] = [&sides.baseline, &sides.candidate].map(|side| &side.executables);
-    let packages = differing_versions(old, new);
-    if !packages.is_empty() {
-        tell(Note::OtherVersions { packages });
-    }
-    Ok(sides)
-}
-
-fn built(
     request: &Request<'_>,
     interruption: Interruption<'_>,
     tell: &mut dyn FnMut(Note),

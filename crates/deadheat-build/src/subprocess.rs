@@ -4,9 +4,11 @@
 //! they start. A build may leave a server of its compiler cache behind, speaks to the terminal by
 //! itself, and gets a moment to end, and a lock to hold, which none of those does.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -106,6 +108,9 @@ impl Interruption<'_> {
             Ok(lock) => lock.map_or_else(Stdio::null, Stdio::from),
             Err(problem) => return Err(not_started(command, problem)),
         };
+        if let Some(path) = absolute_search_path(command) {
+            command.env("PATH", path);
+        }
         // In a group of its own, so that all it starts can be ended.
         let child = command.stdin(input).process_group(0).spawn();
         let mut child = child.map_err(|problem| not_started(command, problem))?;
@@ -158,6 +163,19 @@ impl Interruption<'_> {
             pause = (pause * 2).min(LONGEST);
         }
     }
+}
+
+/// `PATH` with absolute folders only, for a command that runs in another folder, from which relative
+/// ones lead elsewhere. `None` if they are absolute, or the command has a `PATH` of its own.
+fn absolute_search_path(command: &Command) -> Option<OsString> {
+    let is_own = command.get_envs().any(|(name, _)| name == "PATH");
+    let path = std::env::var_os("PATH").filter(|path| !is_own && !path.is_empty())?;
+    let is_relative = |folder: &PathBuf| folder.is_relative();
+    if !std::env::split_paths(&path).any(|folder| is_relative(&folder)) {
+        return None;
+    }
+    let here = std::env::current_dir().ok()?;
+    std::env::join_paths(std::env::split_paths(&path).map(|folder| here.join(folder))).ok()
 }
 
 /// The signal that stopped a child, as long as it does not go on. The kernel stops a background group

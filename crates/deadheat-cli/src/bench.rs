@@ -15,6 +15,7 @@ use deadheat::parts::model::Program;
 use deadheat::parts::pairing::{Target, side_names};
 use deadheat::parts::settings::{is_program, program};
 
+use crate::environments::compare_environments;
 use crate::races::tell_of_one;
 
 pub use self::options::BenchOptions;
@@ -125,9 +126,11 @@ pub fn bench(args: BenchArgs) -> Result<Status, Failure> {
             )));
         }
     };
+    let new = started(1, &new_text)?;
+    compare_environments([&old, &new], &mut options.surroundings)?;
     let target = Target {
         name: None,
-        sides: [Some(old), Some(started(1, &new_text)?)],
+        sides: [Some(old), Some(new)],
     };
     let entrants = BuildPrograms {
         targets: vec![target],

@@ -88,8 +88,8 @@ impl RecipeOptions {
 /// Options of builds, for `deadheat rev` and `cargo deadheat` alike.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub struct BuildOptions {
-    /// Build both sides with the bench targets of this one, BASE or HEAD [default: each has its
-    /// own, and BASE those of HEAD that it lacks]
+    /// Race the benchmarks of this side, BASE or HEAD, on both; 'own' for each side's own [default:
+    /// own, and BASE has those of HEAD that it lacks; with --pytest those of HEAD]
     #[arg(long, value_name = "REV", help_heading = "Build")]
     benches_from: Option<String>,
     /// Options of cargo bench for the baseline alone
@@ -120,6 +120,14 @@ pub struct BuildOptions {
     /// The same for the candidate
     #[arg(long, value_name = "NAME", help_heading = "Build")]
     cand_toolchain: Option<String>,
+}
+
+/// The word of `--benches-from` for neither side's.
+const OWN: &str = "own";
+
+/// The word of `--benches-from` for the candidate.
+pub fn word_for_head(revisions: &Revisions) -> &str {
+    revisions.head.as_deref().unwrap_or("HEAD")
 }
 
 fn variable(text: &str) -> Result<(String, String), String> {
@@ -157,7 +165,6 @@ impl BuildOptions {
     /// Returns whether one of them needs cargo.
     pub fn needs_cargo(&self) -> Option<&'static str> {
         [
-            ("--benches-from", self.benches_from.is_some()),
             ("--base-args", self.base_args.is_some()),
             ("--cand-args", self.cand_args.is_some()),
             ("--base-toolchain", self.base_toolchain.is_some()),
@@ -198,22 +205,30 @@ impl BuildOptions {
         vec![base.in_words(), cand.in_words()]
     }
 
-    /// The side whose benches both are built with.
-    pub fn benches(&self, revisions: &Revisions) -> Result<BenchesFrom, Failure> {
+    /// The side whose benches both race, if the user names it.
+    pub fn benches(&self, revisions: &Revisions) -> Result<Option<BenchesFrom>, Failure> {
         let Some(named) = &self.benches_from else {
-            return Ok(BenchesFrom::Own);
+            return Ok(None);
         };
         let [base, head] = revisions.names();
         if *named == base {
-            Ok(BenchesFrom::Baseline)
-        } else if *named == head || (revisions.head.is_none() && named == "HEAD") {
-            Ok(BenchesFrom::Candidate)
+            Ok(Some(BenchesFrom::Baseline))
+        } else if *named == head || *named == word_for_head(revisions) {
+            Ok(Some(BenchesFrom::Candidate))
+        } else if named == OWN {
+            Ok(Some(BenchesFrom::Own))
         } else {
             Err(Failure::Usage(format!(
-                "--benches-from {named}: name a side of the race, '{base}' or '{}'",
-                revisions.head.as_deref().unwrap_or("HEAD")
+                "--benches-from {named}: name a side of the race, '{base}' or '{}', or '{OWN}' for \
+                 each side's own",
+                word_for_head(revisions)
             )))
         }
+    }
+
+    /// The option that names the benches of a side, where neither cargo nor pytest finds them.
+    pub fn benches_option(&self) -> Option<&'static str> {
+        self.benches_from.as_ref().map(|_| "--benches-from")
     }
 
     /// The builds of both sides by cargo, which have `both` in common.
@@ -335,6 +350,7 @@ impl PytestOptions {
             .map_err(|problem| Failure::Usage(format!("--install: {problem}")))?;
         Ok(Some(PytestBuild {
             install,
+            tests: self.pytest.clone(),
             python: self.python.clone(),
             package: package()?,
             variables: Vec::new(),
@@ -457,9 +473,12 @@ mod tests {
             let revisions = Revisions::parse(revisions).unwrap();
             read(&["--benches-from", name]).benches(&revisions)
         };
-        assert_eq!(of("HEAD", "main").unwrap(), BenchesFrom::Candidate);
-        assert_eq!(of("main", "main").unwrap(), BenchesFrom::Baseline);
-        assert_eq!(of("b", "a..b").unwrap(), BenchesFrom::Candidate);
+        assert_eq!(of("HEAD", "main").unwrap(), Some(BenchesFrom::Candidate));
+        assert_eq!(of("main", "main").unwrap(), Some(BenchesFrom::Baseline));
+        assert_eq!(of("b", "a..b").unwrap(), Some(BenchesFrom::Candidate));
+        assert_eq!(of("own", "a..b").unwrap(), Some(BenchesFrom::Own));
+        let unnamed = read(&[]).benches(&Revisions::parse("a").unwrap());
+        assert_eq!(unnamed.unwrap(), None);
         assert!(of("HEAD", "a..b").is_err());
     }
 }

@@ -52,7 +52,7 @@ Cargo.toml and profiles stay as they are.
 Names of benchmarks stand behind `--`, as do all options of the races.
 
 Options:
-      --benches-from REV      Build both sides with the bench targets of this one
+      --benches-from REV      Race the bench targets of this side on both
       --base-args ARGS        Options of cargo bench for the baseline alone
       --base-env NAME=VALUE   A variable for the build of the baseline
       --base-toolchain NAME   The toolchain of rustup that builds the baseline

@@ -15,10 +15,13 @@ use deadheat_build::{
 };
 
 use crate::bench::{BenchOptions, BuildPrograms, race, race_silently};
-use crate::build_options::{BuildOptions, RecipeOptions};
+use crate::build_options::{BuildOptions, RecipeOptions, word_for_head};
 use crate::cargo_arguments::{Arguments, Bench};
+use crate::changed_suite::ChangedSuite;
+use crate::environments::note_environments;
 use crate::history_index::KeepArgs;
 use crate::repository::{commit, failure, here, interrupts};
+use crate::suite_race::SuiteRace;
 
 /// Shown at the end of `deadheat rev --help`.
 pub const EXAMPLES: &str = "\
@@ -100,25 +103,37 @@ pub fn rev(mut args: RevArgs) -> Result<Status, Failure> {
     let Some(recipes) = args.recipes()? else {
         return args.cargo_race()?.race();
     };
-    if let Some(option) = args.ways.needs_cargo() {
+    let is_pytest = matches!(recipes, [Recipe::Pytest(_), _]);
+    let of_benches = args.ways.benches_option().filter(|_| !is_pytest);
+    if let Some(option) = args.ways.needs_cargo().or(of_benches) {
         return Err(Failure::Usage(format!(
             "{option} is for `cargo bench`, which builds nothing here; --base-env, --cand-env and, \
              with --build, --cand-build say what differs"
         )));
     }
     let arguments = args.race.arguments();
-    let is_pytest = matches!(recipes, [Recipe::Pytest(_), _]);
     let revisions = parsed(&args.revisions)?;
-    let sides = built(&revisions, &recipes, BenchesFrom::Own, "")?;
-    if is_pytest {
+    let benches = args.ways.benches(&revisions)?;
+    let mut sides = built(&revisions, &recipes, BenchesFrom::Own, "")?;
+    let mut options = args.race.options;
+    if let Recipe::Pytest(build) = &recipes[0] {
+        note_environments(&sides, &mut options.surroundings)?;
+        let race = SuiteRace {
+            recipe: &recipes[0],
+            tests: &build.tests,
+            arguments: &arguments,
+            revisions: &revisions,
+        };
+        race.settle(&mut sides, benches, &mut options)?;
         args.race
             .recipe
             .suite
             .check(&[&sides.baseline, &sides.candidate])
             .map_err(failure)?;
     }
+    options.changed_suite = ChangedSuite::between(&sides, &recipes[0])?;
     let ways = args.ways.in_words(args.cand_build.as_deref());
-    let options = (!args.no_run).then_some(args.race.options);
+    let options = (!args.no_run).then_some(options);
     raced(&sides, ways, &arguments, options)
 }
 
@@ -254,9 +269,14 @@ impl CargoRace {
     pub fn race(self) -> Result<Status, Failure> {
         let both = in_both(self.cargo, self.bench)?;
         let recipes = self.ways.cargo_builds(&both)?.map(Recipe::Cargo);
-        let benches = self.ways.benches(&self.revisions)?;
+        let benches = self.ways.benches(&self.revisions)?.unwrap_or_default();
         let sides = built(&self.revisions, &recipes, benches, self.hint)?;
-        raced(&sides, self.ways.in_words(None), &[], self.options)
+        let mut options = self.options;
+        if let Some(options) = &mut options {
+            options.changed_suite = ChangedSuite::between(&sides, &recipes[0])?;
+            options.surroundings.benches_from = Some(word_for_head(&self.revisions).to_owned());
+        }
+        raced(&sides, self.ways.in_words(None), &[], options)
     }
 }
 

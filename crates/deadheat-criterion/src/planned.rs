@@ -30,6 +30,7 @@ impl From<Listed> for ListedBenchmark {
             throughput: listed.throughput,
             threads: 1,
             ignored: false,
+            sources: Vec::new(),
         }
     }
 }

@@ -10,6 +10,7 @@ use std::fs::{File, canonicalize, metadata};
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use deadheat_model::NeutralLink;
 #[cfg(feature = "commands")]
@@ -125,6 +126,24 @@ pub(crate) fn program_paths(program: &Path) -> Vec<PathBuf> {
     let (mut found, mut missing): (Vec<PathBuf>, Vec<PathBuf>) = files.partition(|f| f.is_file());
     found.append(&mut missing);
     found
+}
+
+/// Has a command run in a folder, with a `PATH` that leads to the same programs from there: relative
+/// folders in it are made absolute.
+pub(crate) fn run_in(command: &mut Command, folder: &Path) {
+    command.current_dir(folder);
+    let Some(path) = std::env::var_os("PATH").filter(|path| !path.is_empty()) else {
+        return;
+    };
+    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    if !folders.iter().any(|folder| folder.is_relative()) {
+        return;
+    }
+    if let Ok(here) = std::env::current_dir()
+        && let Ok(path) = std::env::join_paths(folders.iter().map(|folder| here.join(folder)))
+    {
+        command.env("PATH", path);
+    }
 }
 
 /// The executable that a name leads to: through `PATH`, unless it has a slash.

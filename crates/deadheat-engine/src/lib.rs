@@ -94,8 +94,8 @@ pub use usage::ThreadUsage;
 #[cfg(feature = "commands")]
 pub use valgrind::{COUNTED_PATTERN, Dump, ProfileError, Under, Valgrind, counted_words, run_hook};
 pub use worker::{
-    FirstRequest, ListRequest, ListedBenchmark, WantedBenchmark, WorkerListing, WorkerPipes,
-    WorkerProgram, WorkerSuite, serve,
+    FirstRequest, ListRequest, ListedBenchmark, Source, WantedBenchmark, WorkerListing,
+    WorkerPipes, WorkerProgram, WorkerSuite, serve,
 };
 #[cfg(feature = "commands")]
 pub use worker::{HarnessListing, Inspected};

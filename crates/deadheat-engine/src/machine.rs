@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use deadheat_model::{Conditions, Environment, Machine, fnv1a};
+use deadheat_model::{Conditions, Environment, Machine, Surroundings, fnv1a};
 
 /// This machine's account of itself. A fact that cannot be read is left out:
 /// no benchmark should fail because a container hides a file.
@@ -25,6 +25,7 @@ pub fn environment() -> Environment {
         clock: None,
         neutral_links: Vec::new(),
         builds: Vec::new(),
+        surroundings: Surroundings::default(),
         commits: Vec::new(),
         machine: None,
         debug_build: false,

@@ -18,7 +18,7 @@ pub(crate) use pipes::{Baton, Relay};
 pub(crate) use protocol::{BlockRequest, PROTOCOL, PrepareRequest, Problem, Reply, Request, SEEDS};
 #[cfg(feature = "commands")]
 pub use protocol::{HarnessListing, Inspected};
-pub use protocol::{ListedBenchmark, WorkerListing};
+pub use protocol::{ListedBenchmark, Source, WorkerListing};
 pub use serve::{FirstRequest, ListRequest, WantedBenchmark, WorkerSuite, serve};
 
 use std::ffi::OsString;
@@ -35,7 +35,7 @@ use nix::unistd::Pid;
 
 #[cfg(feature = "commands")]
 use crate::executable::GOOGLE_BENCHMARK_VARIABLES;
-use crate::executable::PLACEMENTS_VARIABLE;
+use crate::executable::{PLACEMENTS_VARIABLE, run_in};
 use crate::function_failure::{FunctionError, not_started};
 use crate::memory_layout::{PathPadding, at_fixed_addresses};
 use crate::observed::PADDING_VARIABLE;
@@ -147,7 +147,7 @@ impl WorkerProcess {
             seed_hashes(&mut command, seed);
         }
         if let Some(directory) = &start.program.directory {
-            command.current_dir(directory);
+            run_in(&mut command, directory);
         }
         if let Some(baton) = start.baton {
             let ends = [baton.incoming.as_raw_fd(), baton.outgoing.as_raw_fd()];

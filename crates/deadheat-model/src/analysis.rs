@@ -12,6 +12,7 @@ use crate::results::ResultSide;
 use crate::rules::{GateHit, Gates};
 use crate::run::{EndReason, LeftOut};
 use crate::shard::Conditions;
+use crate::surroundings::Surroundings;
 use crate::warning::Warning;
 
 /// One side of a comparison, summarised over all its samples. Values are per iteration, in the unit
@@ -344,6 +345,8 @@ pub struct Analysis {
     pub gates: Gates,
     /// The way of each side to be built, the baseline first, where these are two; else empty.
     pub builds: Vec<String>,
+    /// What the sides have besides the code under test.
+    pub surroundings: Surroundings,
     /// The files each side was read from; empty where deadheat measured.
     pub sides: Vec<ResultSide>,
     /// The purpose of the processes counted in `launches`.

@@ -47,6 +47,9 @@ pub struct Benchmark {
     pub family: u32,
     /// The settings decided for it otherwise than for all.
     pub overrides: BenchmarkOverrides,
+    /// The files of the benchmark itself that differ between the sides: its source, what it imports
+    /// of its suite, and data of the suite.
+    pub changed_files: Vec<String>,
 }
 
 /// Settings that a plan gives to one benchmark in place of those of the design. A field that is

@@ -73,6 +73,7 @@ mod samples;
 mod seams;
 mod setting_values;
 mod shard;
+mod surroundings;
 mod warning;
 mod workload;
 
@@ -141,6 +142,7 @@ pub use samples::{BlockRecord, BlockSpan, Flags, Sample, SampleError, SampleProb
 pub use seams::{Decision, RecordSink, SinkError, StoppingRule, Unrecorded, Until};
 pub use setting_values::{Arrangement, FailOn, Pinning, Placement, ShareRange, TimeLimit, Waiting};
 pub use shard::{Conditions, Disturbance, Host, Limits, Merged, Shard, ShardBy, ShardNumber};
+pub use surroundings::{PackageVersions, SharedSuite, Surroundings};
 pub use warning::{ClockCause, CutShortKept, Observation, Warning};
 pub use workload::{
     CommandLine, ExitPolicy, FunctionCalls, Harness, HarnessCalls, Hooks, Input, Output, Program,

@@ -7,6 +7,7 @@ use crate::plan::Plan;
 use crate::results::ResultSide;
 use crate::samples::Samples;
 use crate::shard::{Conditions, Merged};
+use crate::surroundings::Surroundings;
 
 /// Where the samples come from, which decides how they may be judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -282,6 +283,8 @@ pub struct Environment {
     pub neutral_links: Vec<NeutralLinks>,
     /// The way of each side to be built, the baseline first, where these are two; else empty.
     pub builds: Vec<String>,
+    /// What the sides have besides the code under test.
+    pub surroundings: Surroundings,
     /// The commits that the two sides were built from, the baseline first; empty where a side is no
     /// commit, or is built in a way of its own.
     pub commits: Vec<Commit>,

@@ -169,6 +169,14 @@ named! {
             /// Controls of the run that could be judged.
             of: usize,
         } = "control-separated",
+        /// The benchmark itself differs between the sides, so a change may not be that of the code
+        /// under test.
+        BenchmarkDiffers {
+            /// Its files that differ.
+            files: Vec<String>,
+            /// The side whose suite both sides could run; `None` if there is no such choice.
+            benches_from: Option<String>,
+        } = "benchmark-differs",
         /// Functions of these object files keep their places among each other.
         Unsectioned {
             /// The object files.

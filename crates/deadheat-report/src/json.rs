@@ -10,9 +10,9 @@ use deadheat_model::{
     AcrossHosts, AddressSpace, Analysis, Better, BlockDiagnostics, CalibrationNote, Comparison,
     Confirmation, Control, Disturbance, EndReason, Ending, Estimate, FailedBenchmark, GateHit,
     HostKind, HostRow, Idle, IdleIgnore, Interval, Json, LeftOut, LeftOutReason, Limits, LogRatio,
-    MetricComparison, Object, ObservedImage, ObservedProcess, Overall, Population, RacedSideBySide,
-    ResultSide, ResultSource, Side, Spreads, SuiteLevel, Throughput, TurnsReason, Unproven,
-    WaitingShare, Warning,
+    MetricComparison, Object, ObservedImage, ObservedProcess, Overall, PackageVersions, Population,
+    RacedSideBySide, ResultSide, ResultSource, SharedSuite, Side, Spreads, SuiteLevel,
+    Surroundings, Throughput, TurnsReason, Unproven, WaitingShare, Warning,
 };
 
 use crate::cells::Rates;
@@ -78,6 +78,7 @@ fn whole(analysis: &Analysis) -> Object {
         .with_some("failures", some(&analysis.failures, failed))
         .with_some("left_out", some(&analysis.left_out, left_out))
         .with_some("builds", (!builds.is_empty()).then_some(builds))
+        .with_some("surroundings", surroundings(&analysis.surroundings))
         .with_some("sides", some(&analysis.sides, side_files))
         .with_some(
             "warnings",
@@ -86,6 +87,37 @@ fn whole(analysis: &Analysis) -> Object {
         .with_some("overall", some(&analysis.overall, overall))
         .with_some("calibration", note.map(calibration))
         .with("benchmarks", benchmarks(&analysis.comparisons, source))
+}
+
+/// What differs between the sides besides the code under test; `None` if nothing does.
+fn surroundings(surroundings: &Surroundings) -> Option<Object> {
+    let versions = |package: &PackageVersions| {
+        Object::new()
+            .with("name", &package.name)
+            .with("baseline", package.baseline.as_ref())
+            .with("candidate", package.candidate.as_ref())
+    };
+    let suite = |suite: &SharedSuite| {
+        Object::new()
+            .with("side", &suite.side)
+            .with("files", suite.files.iter().collect::<Json>())
+    };
+    let interpreters = &surroundings.interpreters;
+    let packages = &surroundings.packages;
+    let is_empty = surroundings.suite.is_none() && interpreters.is_empty() && packages.is_empty();
+    (!is_empty).then(|| {
+        Object::new()
+            .with_some("suite", surroundings.suite.as_ref().map(suite))
+            .with_some(
+                "interpreters",
+                (!interpreters.is_empty()).then(|| interpreters.iter().collect::<Json>()),
+            )
+            .with_some(
+                "packages",
+                (!packages.is_empty()).then(|| all(packages, versions)),
+            )
+            .with_some("chosen", surroundings.chosen.then_some(true))
+    })
 }
 
 /// Fewer comparisons than these are not worth a thread.

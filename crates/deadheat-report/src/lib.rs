@@ -76,6 +76,7 @@ mod run;
 pub mod sentences;
 mod side_by_side;
 mod suite;
+mod surroundings;
 mod terminal;
 pub mod units;
 pub mod warnings;

@@ -34,7 +34,7 @@ use crate::sentences::{self, Called, Source};
 use crate::suite::left_out_rows;
 use crate::units::quantities;
 use crate::warnings::{self, WarningText};
-use crate::{hosts, placement, side_by_side, suite};
+use crate::{hosts, placement, side_by_side, suite, surroundings};
 
 /// The amount of an answer that is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -451,6 +451,11 @@ impl<'a> Run<'a> {
         notes.splice(..0, self.ending());
         let built = sentences::built(&self.analysis.builds, self.glyphs);
         notes.extend(built.map(|text| Note::of(Severity::Note, text)));
+        notes.extend(surroundings::notes(
+            &self.analysis.surroundings,
+            self.detail == Detail::Full,
+            self.glyphs,
+        ));
         notes
     }
 

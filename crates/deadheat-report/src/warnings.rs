@@ -9,6 +9,7 @@ use crate::placement;
 use crate::processes;
 use crate::sentences::{self, DISTURBED, Source, observations};
 use crate::side_by_side;
+use crate::surroundings;
 use crate::units::{Precision, counted, p_is, quantity, share, two_digits};
 
 /// A warning as it is told.
@@ -407,6 +408,10 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
                 .map(|one| processes::difference(one, glyphs));
             sentences.collect::<Vec<_>>().join(" ")
         }
+        Warning::BenchmarkDiffers {
+            files,
+            benches_from,
+        } => surroundings::benchmark_differs(files, benches_from.as_deref(), glyphs),
         Warning::LinksRefused { seeds, reason } => placement::refused(seeds, reason, glyphs),
         Warning::BuildsUnmatched { reason } => placement::unmatched(reason.as_deref(), glyphs),
         Warning::OwnLinkApart { apart } => placement::apart(*apart),
@@ -773,10 +778,9 @@ pub(crate) fn merged_by_kind(
     let mut together: Vec<(WarningText, Vec<&str>, bool)> = Vec::new();
     for (title, texts) in benchmarks {
         for one in texts {
-            match together
-                .iter_mut()
-                .find(|(first, ..)| first.code == one.code)
-            {
+            match together.iter_mut().find(|(first, ..)| {
+                first.code == one.code && (first.text == one.text || !is_of_groups(one))
+            }) {
                 Some((first, titles, differ)) => {
                     *differ |= first.text != one.text;
                     if titles.last() != Some(&title.as_str()) {
@@ -804,6 +808,12 @@ pub(crate) fn merged_by_kind(
         merged.push(WarningText { text, ..one });
     }
     warnings_first(merged, |one| one.information)
+}
+
+/// True for a kind of doubt whose words name what concerns a group of benchmarks, so that each group
+/// has its own.
+fn is_of_groups(one: &WarningText) -> bool {
+    one.code == "benchmark-differs"
 }
 
 /// The first few titles, and how many more there are.

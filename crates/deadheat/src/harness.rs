@@ -141,6 +141,7 @@ fn worker_race(
         save: arguments.save.clone(),
         folder: PathBuf::new(),
         builds: Vec::new(),
+        surroundings: deadheat_model::Surroundings::default(),
         commits: Vec::new(),
         until: None,
         use_of_plan: PlanUse::Race,

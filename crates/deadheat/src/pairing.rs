@@ -117,6 +117,7 @@ mod tests {
             throughput: None,
             threads,
             ignored: false,
+            sources: Vec::new(),
         }
     }
 

@@ -139,6 +139,7 @@ impl WorkerSuite for Suite {
             throughput: benchmark.throughput,
             threads: benchmark.threads(),
             ignored: benchmark.ignored,
+            sources: Vec::new(),
         };
         self.benchmarks.iter().map(listed).collect()
     }

@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use deadheat::parts::exit::Failure;
-use deadheat::parts::model::{Arrangement, Commit, Harness, Until};
+use deadheat::parts::model::{Arrangement, Commit, Harness, Surroundings, Until};
 use deadheat::parts::rules::{CliOverrides, Rules};
 use deadheat::parts::settings::{Front, Ignored, Selection};
 use deadheat::parts::{
     BenchmarkRace, PlanUse, RaceOutcome, Resumable, ResumeOptions, begun_part, settle_shard,
 };
 
+use crate::changed_suite::ChangedSuite;
 use crate::options::{AnswerArgs, ExportArgs, SettingsArgs};
 use crate::plan::check_plan;
 use crate::races::{again, conditions_of_part, go_on_with_part, placements, resume};
@@ -50,6 +51,12 @@ pub struct BenchOptions {
     /// The way of each side to be built, where these are two.
     #[arg(skip)]
     pub builds: Vec<String>,
+    /// What the sides have besides the code under test.
+    #[arg(skip)]
+    pub surroundings: Surroundings,
+    /// The files of the benchmarks that differ between the sides.
+    #[arg(skip)]
+    pub changed_suite: ChangedSuite,
     /// The commits that the sides were built from; empty where one is none.
     #[arg(skip)]
     pub commits: Vec<Commit>,
@@ -186,6 +193,7 @@ impl BenchOptions {
             shown: self.nocapture,
             placements: placements(settings.placement),
             builds: self.builds.clone(),
+            surroundings: self.surroundings.clone(),
             commits: self.commits.clone(),
             until: self.until.clone(),
             use_of_plan: self.use_of_plan,

@@ -341,7 +341,8 @@ fn race_pairing(pairing: Pairing, options: &BenchOptions) -> Result<Status, Fail
     Ok(status)
 }
 
-fn entries(pairing: Pairing, options: &BenchOptions) -> Entries {
+fn entries(mut pairing: Pairing, options: &BenchOptions) -> Entries {
+    options.changed_suite.note_in(&mut pairing.benchmarks);
     Entries {
         benchmarks: pairing.benchmarks,
         metrics: pairing.metrics,

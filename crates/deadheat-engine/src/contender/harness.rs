@@ -27,7 +27,7 @@ use std::time::Duration;
 use deadheat_model::{Harness, Program};
 
 use crate::error::EngineError;
-use crate::executable::{GOOGLE_BENCHMARK_VARIABLES, PLACEMENTS_VARIABLE};
+use crate::executable::{GOOGLE_BENCHMARK_VARIABLES, PLACEMENTS_VARIABLE, run_in};
 use crate::interrupt::Interrupts;
 use crate::subprocess::{Answer, Captured, run_captured};
 use crate::worker::HarnessListing;
@@ -161,7 +161,7 @@ impl ListingRequest<'_> {
         let file = startable(&self.program.executable);
         let mut command = starting(adapter, file.clone(), file);
         if let Some(directory) = &self.program.directory {
-            command.current_dir(directory);
+            run_in(&mut command, directory);
         }
         command
             .args(&self.program.arguments)

@@ -11,7 +11,7 @@ use std::{fmt, io};
 
 use deadheat_model::{CommandLine, ExitPolicy, Input};
 
-use crate::executable::{find_executable, is_executable};
+use crate::executable::{find_executable, is_executable, run_in};
 use crate::function_failure::FunctionError;
 use crate::interrupt::{Interrupted, Interrupts, signal_name};
 use crate::memory_layout::at_fixed_addresses;
@@ -83,7 +83,7 @@ fn run_within(command: &mut Command, directory: Option<&Path>) -> Result<(), Pro
         let folder = directory.display().to_string();
         return Err(ProfileError::NoFolder { folder });
     }
-    command.current_dir(directory);
+    run_in(command, directory);
     Ok(())
 }
 

@@ -197,6 +197,18 @@ pub struct ListedBenchmark {
     pub threads: u32,
     /// True if it is left out unless somebody asks for it.
     pub ignored: bool,
+    /// What it is made of besides the code under test; empty if the worker does not say.
+    pub sources: Vec<Source>,
+}
+
+/// A file that a benchmark is made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// Its name, for people.
+    pub file: String,
+    /// Digests of what it holds of the benchmark. Two versions of a file are alike if they have one
+    /// in common.
+    pub digests: Vec<String>,
 }
 
 /// Characters shown of a reply that does not belong where it is said.
@@ -449,6 +461,11 @@ impl ListedBenchmark {
             .with("throughput", throughput)
             .with("threads", self.threads)
             .with("ignored", self.ignored)
+            .with_some(
+                "sources",
+                (!self.sources.is_empty())
+                    .then(|| self.sources.iter().map(Source::to_json).collect::<Json>()),
+            )
             .into()
     }
 
@@ -474,7 +491,25 @@ impl ListedBenchmark {
             throughput: optional(said, "throughput", throughput)?,
             threads: u32::try_from(threads).ok()?,
             ignored: optional(said, "ignored", Json::as_bool)?.unwrap_or(false),
+            sources: optional(said, "sources", |all| list(all, Source::from_json))?
+                .unwrap_or_default(),
             name,
+        })
+    }
+}
+
+impl Source {
+    fn to_json(&self) -> Json {
+        let words = std::iter::once(&self.file).chain(&self.digests);
+        words.collect()
+    }
+
+    /// A list of the file and its digests.
+    fn from_json(said: &Json) -> Option<Self> {
+        let mut words = list(said, text)?.into_iter();
+        Some(Self {
+            file: words.next()?,
+            digests: words.collect(),
         })
     }
 }
@@ -655,6 +690,10 @@ mod tests {
                     throughput: Some(Throughput::Bytes(800)),
                     threads: 4,
                     ignored: true,
+                    sources: vec![Source {
+                        file: "sums.py".to_owned(),
+                        digests: vec!["0a".to_owned(), "1b".to_owned()],
+                    }],
                 },
                 ListedBenchmark {
                     name: "x".to_owned(),
@@ -663,6 +702,7 @@ mod tests {
                     throughput: None,
                     threads: 1,
                     ignored: false,
+                    sources: vec![],
                 },
             ]),
             Reply::Prepared { renews_input: true },

@@ -4,8 +4,9 @@
 use deadheat_model::{
     AddressSpace, BenchmarkFailure, CalibrationNote, ClockFacts, Commit, Conditions, CounterAccess,
     Disturbance, EndReason, Environment, Host, Json, LeftOut, LeftOutReason, Limits, Merged,
-    NeutralLink, NeutralLinks, Object, Observed, ObservedImage, ObservedProcess, Origin, Placed,
-    Placing, RefusedLink, RunEnd, RunHeader, Share,
+    NeutralLink, NeutralLinks, Object, Observed, ObservedImage, ObservedProcess, Origin,
+    PackageVersions, Placed, Placing, RefusedLink, RunEnd, RunHeader, Share, SharedSuite,
+    Surroundings,
 };
 #[cfg(feature = "decode")]
 use deadheat_model::{RaceKind, Shard};
@@ -65,10 +66,23 @@ object! { Environment {
     debug_build: omit,
     neutral_links: omit,
     builds: omit,
+    surroundings: omit,
     commits: omit,
     machine: omit,
     calibration: inline,
 } }
+
+object! { Surroundings {
+    suite: omit,
+    benches_from: omit,
+    interpreters: omit,
+    packages: omit,
+    chosen: omit,
+} }
+
+object! { SharedSuite { side, files: omit, } }
+
+object! { PackageVersions { name, baseline, candidate, } }
 
 object! { Commit { id, committed_at, subject: or(String::new()), } }
 

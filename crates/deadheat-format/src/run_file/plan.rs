@@ -104,6 +104,7 @@ object! { Benchmark {
     counters: omit,
     family: omit,
     overrides = "rules": omit,
+    changed_files: omit,
     ..Benchmark::default()
 } }
 

@@ -8,9 +8,9 @@ use deadheat_model::{
     Benchmark, BenchmarkOverrides, BlockRecord, CalibrationNote, ClockFacts, CommandLine,
     Contender, ContenderId, CounterAccess, Design, EndReason, Environment, ExitPolicy, Flags,
     FunctionCalls, Harness, HarnessCalls, Hooks, Input, LeftOut, LeftOutReason, LogRatio, Looks,
-    Metric, NeutralLink, NeutralLinks, Origin, Output, Pinning, Placed, Placing, Plan, Program,
-    RaceKind, RefusedLink, RepetitionLength, Rerun, RerunKind, RunEnd, RunHeader, Sample, Share,
-    Throughput, Waiting, WorkerCalls, Workload,
+    Metric, NeutralLink, NeutralLinks, Origin, Output, PackageVersions, Pinning, Placed, Placing,
+    Plan, Program, RaceKind, RefusedLink, RepetitionLength, Rerun, RerunKind, RunEnd, RunHeader,
+    Sample, Share, SharedSuite, Surroundings, Throughput, Waiting, WorkerCalls, Workload,
 };
 use deadheat_testing::runs::{self, design, one_look, sample};
 
@@ -159,6 +159,7 @@ pub fn function_header() -> RunHeader {
                     counters: vec![],
                     saved: None,
                     overrides: BenchmarkOverrides::default(),
+                    changed_files: vec![],
                 },
                 Benchmark {
                     name: "sort".to_owned(),
@@ -263,13 +264,30 @@ pub fn program_header() -> RunHeader {
                     ..google("counted", RepetitionLength::Iterations(120))
                 },
                 google("timed", RepetitionLength::Seconds(0.005)),
-                google("own", RepetitionLength::Own),
+                Benchmark {
+                    changed_files: vec!["bench/own.cc".to_owned()],
+                    ..google("own", RepetitionLength::Own)
+                },
             ],
             ..functions.plan
         },
         environment: Environment {
             clock: None,
             builds: vec![String::new(), "--features fast".to_owned()],
+            surroundings: Surroundings {
+                suite: Some(SharedSuite {
+                    side: "new".to_owned(),
+                    files: vec!["bench/test_a.py".to_owned()],
+                }),
+                benches_from: Some("new".to_owned()),
+                interpreters: vec!["CPython 3.12.1".to_owned(), "CPython 3.13.0".to_owned()],
+                packages: vec![PackageVersions {
+                    name: "numpy".to_owned(),
+                    baseline: Some("1.26.4".to_owned()),
+                    candidate: None,
+                }],
+                chosen: true,
+            },
             debug_build: false,
             ..functions.environment
         },

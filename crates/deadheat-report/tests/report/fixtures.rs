@@ -812,6 +812,10 @@ pub fn every_warning() -> Vec<Warning> {
         Warning::WorkerNote {
             note: "'new' changes its input\u{1b}[2J, so every call gets one of its own.".to_owned(),
         },
+        Warning::BenchmarkDiffers {
+            files: vec!["bench/test_a.py".to_owned(), "bench/words.txt".to_owned()],
+            benches_from: Some("v2".to_owned()),
+        },
         Warning::DisturbedUnevenly { p: 0.0031 },
         Warning::DisturbedTooOften { share: 0.342 },
         Warning::CutShort {

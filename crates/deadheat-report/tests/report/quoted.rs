@@ -1,6 +1,6 @@
 //! The quotes of a calibration in answers: one quiet line each, and the figures for programs.
 
-use deadheat_model::{Environment, RunHeader};
+use deadheat_model::{Environment, PackageVersions, RunHeader, SharedSuite, Surroundings};
 use deadheat_report::{
     CommentOptions, Detail, TextOptions, to_comment, to_json, to_markdown, to_page, to_text,
 };
@@ -86,6 +86,45 @@ fn the_line_stands_below_the_table_and_what_the_gates_say_still_comes_last() {
     assert!(
         text[line..].contains("--fail-on") || text[line..].contains("!"),
         "{text}"
+    );
+}
+
+#[test]
+fn what_differs_besides_the_code_is_told_in_every_shape() {
+    let mut analysis = race();
+    analysis.surroundings = Surroundings {
+        suite: Some(SharedSuite {
+            side: "v2".to_owned(),
+            files: vec!["bench/sorting.py".to_owned()],
+        }),
+        interpreters: vec!["CPython 3.12.1".to_owned(), "CPython 3.13.0".to_owned()],
+        packages: vec![PackageVersions {
+            name: "numpy".to_owned(),
+            baseline: Some("1.26.4".to_owned()),
+            candidate: None,
+        }],
+        ..Surroundings::default()
+    };
+    let said = [
+        "(bench/sorting.py differs between them)",
+        "cpython 3.13.0 on the candidate",
+        "numpy 1.26.4 in the baseline only",
+    ];
+    for told in [
+        to_text(&analysis, &TextOptions::default()),
+        to_markdown(&analysis),
+        to_page(&analysis, &header()),
+    ] {
+        let told = on_one_line(&told).to_lowercase();
+        for words in said {
+            assert!(told.contains(words), "{words}: {told}");
+        }
+    }
+    let json: Value = serde_json::from_str(&to_json(&analysis)).unwrap();
+    assert_eq!(json["surroundings"]["suite"]["side"], "v2");
+    assert_eq!(
+        json["surroundings"]["packages"][0]["candidate"],
+        Value::Null
     );
 }
 

@@ -1,6 +1,6 @@
 //! The pairs themselves.
 
-use deadheat_engine::{ListedBenchmark, WorkerListing};
+use deadheat_engine::{ListedBenchmark, Source, WorkerListing};
 use deadheat_model::{
     Benchmark, Contender, FunctionCalls, LeftOut, LeftOutReason, Program, WorkerCalls, Workload,
 };
@@ -158,6 +158,7 @@ impl OfTarget<'_> {
             parameters: old.parameters.clone(),
             contenders: contenders.collect(),
             throughput: old.throughput.filter(|_| old.throughput == new.throughput),
+            changed_files: changed_files(&old.sources, &new.sources),
             ..Benchmark::default()
         });
     }
@@ -175,6 +176,27 @@ impl OfTarget<'_> {
             });
         }
     }
+}
+
+/// The files that differ between two benchmarks, or that only one of them has; none if a worker does
+/// not say what its benchmark is made of.
+fn changed_files(old: &[Source], new: &[Source]) -> Vec<String> {
+    if old.is_empty() || new.is_empty() {
+        return Vec::new();
+    }
+    let is_among = |source: &Source, others: &[Source]| {
+        let mut same_file = others.iter().filter(|other| other.file == source.file);
+        same_file.any(|other| source.digests.iter().any(|one| other.digests.contains(one)))
+    };
+    let gone = old.iter().filter(|source| !is_among(source, new));
+    let added = new.iter().filter(|source| !is_among(source, old));
+    let mut files: Vec<String> = gone
+        .chain(added)
+        .map(|source| source.file.clone())
+        .collect();
+    files.sort();
+    files.dedup();
+    files
 }
 
 /// A contender, shown by one name and known to its program by another.
@@ -215,6 +237,7 @@ mod tests {
             throughput: None,
             threads: 1,
             ignored: false,
+            sources: Vec::new(),
         }
     }
 
@@ -319,6 +342,29 @@ mod tests {
         ));
         let other = paired(&[target(old, vec![four, items(2)])]);
         assert_eq!(other.benchmarks[0].throughput, None);
+    }
+
+    #[test]
+    fn files_of_a_benchmark_that_differ_are_named_as_far_as_both_workers_tell() {
+        let made_of = |files: &[(&str, &[&str])]| {
+            let source = |(file, digests): &(&str, &[&str])| Source {
+                file: (*file).to_owned(),
+                digests: digests.iter().map(|one| (*one).to_owned()).collect(),
+            };
+            vec![ListedBenchmark {
+                sources: files.iter().map(source).collect(),
+                ..bench("a", &["a"])
+            }]
+        };
+        let changed = |old: &[(&str, &[&str])], new: &[(&str, &[&str])]| {
+            let pairing = paired(&[target(made_of(old), made_of(new))]);
+            pairing.benchmarks[0].changed_files.clone()
+        };
+        let old: [(&str, &[&str]); 3] = [("a.py", &["1", "2"]), ("b.py", &["3"]), ("c.py", &["4"])];
+        assert_eq!(changed(&old, &old), [""; 0]);
+        assert_eq!(changed(&old, &[]), [""; 0], "nothing is known of one side");
+        let new: [(&str, &[&str]); 3] = [("a.py", &["9", "2"]), ("b.py", &["5"]), ("d.py", &["4"])];
+        assert_eq!(changed(&old, &new), ["b.py", "c.py", "d.py"]);
     }
 
     #[test]

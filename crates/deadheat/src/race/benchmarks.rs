@@ -164,6 +164,7 @@ fn header(
     let known = contenders.known_of(Environment {
         neutral_links,
         builds: race.builds.clone(),
+        surroundings: race.surroundings.clone(),
         debug_build: race.program.is_some() && cfg!(debug_assertions),
         ..machine
     });

@@ -9,7 +9,7 @@ use deadheat_engine::{
 };
 use deadheat_model::{
     Arrangement, Benchmark, Commit, Conditions, Environment, Front, LeftOut, LeftOutReason, Metric,
-    NeutralLinks, Plan, RaceSettings, RulesOfSome, Until,
+    NeutralLinks, Plan, RaceSettings, RulesOfSome, Surroundings, Until,
 };
 
 use super::planning::{add_own_links, complete, not_one_by_one};
@@ -37,6 +37,8 @@ pub struct BenchmarkRace {
     pub placements: Option<LinkProgram>,
     /// The way of each side to be built, where these are two; else empty.
     pub builds: Vec<String>,
+    /// What the sides have besides the code under test.
+    pub surroundings: Surroundings,
     /// The commits that the sides were built from; empty where one is none.
     pub commits: Vec<Commit>,
     /// The question that ends a benchmark in place of its verdict.

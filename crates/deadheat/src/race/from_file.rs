@@ -331,6 +331,7 @@ pub fn race_planned(
                 command: options.command,
                 placements: options.placements,
                 builds: planned.environment.builds.clone(),
+                surroundings: planned.environment.surroundings.clone(),
                 commits: options.commits,
                 use_of_plan: PlanUse::Saved,
                 conditions: options.conditions,

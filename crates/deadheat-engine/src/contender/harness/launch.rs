@@ -19,7 +19,7 @@ use crate::affinity::{AffinityError, Cores};
 use crate::command_failure::{HarnessCause, HarnessError};
 use crate::contender::witness::Noticed;
 use crate::error::EngineError;
-use crate::executable::{PLACEMENTS_VARIABLE, Variant};
+use crate::executable::{PLACEMENTS_VARIABLE, Variant, run_in};
 use crate::function_failure::{FunctionError, FunctionFailure};
 use crate::interrupt::Interrupts;
 use crate::launch_folder::LaunchFolder;
@@ -247,7 +247,7 @@ impl<'a> Launcher<'a> {
         let mut command = starting(adapter, started, named);
         command.args(arguments(launch));
         if let Some(directory) = &launch.program.directory {
-            command.current_dir(directory);
+            run_in(&mut command, directory);
         }
         if results == ResultsBy::Pipe {
             let path = format!("/proc/self/fd/{}", there.as_raw_fd());

@@ -84,6 +84,10 @@ pub struct Analysis {
     #[serde(default)]
     #[schemars(length(equal = 2))]
     builds: Optional<Vec<String>>,
+    /// What differs between the sides besides the code under test; absent
+    /// where nothing does.
+    #[serde(default)]
+    surroundings: Optional<Surroundings>,
     /// Of saved results: the files that each side was read from, the baseline
     /// first; absent where deadheat measured.
     #[serde(default)]
@@ -192,6 +196,50 @@ struct Failed {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(extend("minProperties" = 1))]
 pub struct Parameters(BTreeMap<String, String>);
+
+/// What differs between the sides besides the code under test.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Surroundings {
+    /// The suite of one side, which both sides run; absent where each runs its
+    /// own.
+    #[serde(default)]
+    suite: Optional<SharedSuite>,
+    /// The interpreter of each side, the baseline's first; absent where they
+    /// are the same.
+    #[serde(default)]
+    #[schemars(length(equal = 2))]
+    interpreters: Optional<Vec<String>>,
+    /// Packages whose versions differ, without those under test.
+    #[serde(default)]
+    #[schemars(length(min = 1))]
+    packages: Optional<Vec<PackageVersions>>,
+    /// True where the user named the environments of both sides, so that their
+    /// packages may be what is compared; absent otherwise.
+    #[serde(default)]
+    chosen: Optional<bool>,
+}
+
+/// The suite of one side, which both sides run.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct SharedSuite {
+    /// The name of that side.
+    side: String,
+    /// The files in which the suites of the sides differ.
+    files: Vec<String>,
+}
+
+/// A package in different versions.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct PackageVersions {
+    name: String,
+    /// Null where the baseline lacks the package.
+    baseline: Nullable<String>,
+    /// Null where the candidate lacks the package.
+    candidate: Nullable<String>,
+}
 
 /// A benchmark that was not raced.
 #[derive(Debug, Deserialize, JsonSchema)]

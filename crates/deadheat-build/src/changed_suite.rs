@@ -1,0 +1,267 @@
+//! The files of the benchmarks themselves that differ between two sides.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use crate::benches::BenchTarget;
+use crate::error::BuildError;
+use crate::recipe::Recipe;
+use crate::repository::{Commit, Repository};
+use crate::sides::Side;
+use crate::subprocess::Interruption;
+use crate::test_suite::{TestSuite, is_of_benchmarks, is_prose};
+
+/// A file of benchmarks that differs between two sides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangedFile {
+    /// As seen from the folder of the user.
+    pub path: PathBuf,
+    /// The name of the executable whose benchmarks it belongs to; `None` for any of them.
+    pub executable: Option<String>,
+    /// What it holds on both sides, the baseline's first; empty where a side lacks it, or it is no
+    /// text.
+    pub texts: [String; 2],
+}
+
+/// Lists the files of benchmarks that differ between two sides, which were built as `recipe` says:
+/// test and bench files, and data that lies with them.
+///
+/// # Errors
+///
+/// A git that fails.
+pub fn changed_suite(
+    directory: &Path,
+    sides: [&Side; 2],
+    recipe: &Recipe,
+    interruption: Interruption<'_>,
+) -> Result<Vec<ChangedFile>, BuildError> {
+    let repository = Repository::around(directory, interruption)?;
+    let mut changed = Vec::new();
+    for path in changed_paths(&repository, sides)? {
+        if is_prose(&path) {
+            continue;
+        }
+        let executables = owners(&repository, sides, recipe, &path);
+        // Files of one side may have been put into the other.
+        let bytes = sides.map(|side| fs::read(side.sources.join(&path)).ok());
+        if executables.is_empty() || bytes[0] == bytes[1] {
+            continue;
+        }
+        let texts = bytes.map(|bytes| String::from_utf8(bytes.unwrap_or_default()));
+        let texts = texts.map(Result::unwrap_or_default);
+        changed.extend(executables.into_iter().map(|executable| ChangedFile {
+            path: seen_from(&repository.inside, &path),
+            executable,
+            texts: texts.clone(),
+        }));
+    }
+    Ok(changed)
+}
+
+/// A path below the top as it is seen from a folder there.
+fn seen_from(folder: &Path, path: &Path) -> PathBuf {
+    let mut seen = PathBuf::new();
+    for above in folder.ancestors() {
+        if let Ok(below) = path.strip_prefix(above) {
+            return seen.join(below);
+        }
+        seen.push("..");
+    }
+    path.to_owned()
+}
+
+/// The paths below the top that git sees a difference in, sorted.
+fn changed_paths(
+    repository: &Repository<'_>,
+    sides: [&Side; 2],
+) -> Result<BTreeSet<PathBuf>, BuildError> {
+    let ids = sides.map(|side| side.commit.as_ref().map(|commit| &*commit.id));
+    let mut paths = BTreeSet::new();
+    let (Some(first), Some(name)) = (ids[0].or(ids[1]), ids.iter().flatten().last()) else {
+        return Ok(paths);
+    };
+    let mut words = vec!["--no-optional-locks", "diff", "--name-only", "--no-renames"];
+    words.extend(["--no-ext-diff", "--ignore-submodules=dirty", "-z", first]);
+    if ids.iter().all(Option::is_some) {
+        words.push(name);
+    }
+    words.push("--");
+    let listed = repository.try_git(words)?.output_of_git(name, "diff")?;
+    paths.extend(of_lines(&listed));
+    if ids.iter().any(Option::is_none) {
+        paths.extend(repository.untracked()?);
+    }
+    Ok(paths)
+}
+
+/// The paths that git prints with `-z`.
+pub(crate) fn of_lines(listed: &[u8]) -> impl Iterator<Item = PathBuf> {
+    let paths = listed
+        .split(|byte| *byte == 0)
+        .filter(|path| !path.is_empty());
+    paths.map(|path| PathBuf::from(OsStr::from_bytes(path)))
+}
+
+/// The executables whose benchmarks a file belongs to; `None` among them for all of them. Empty for
+/// a file of the code under test.
+fn owners(
+    repository: &Repository<'_>,
+    sides: [&Side; 2],
+    recipe: &Recipe,
+    path: &Path,
+) -> Vec<Option<String>> {
+    let all_if = |is_theirs: bool| if is_theirs { vec![None] } else { Vec::new() };
+    match recipe {
+        Recipe::Cargo(_) => of_bench_targets(sides, path),
+        Recipe::Go(_) => of_go_packages(sides, path),
+        Recipe::Pytest(build) => {
+            all_if(TestSuite::new(&build.tests, &repository.inside).holds(path))
+        }
+        Recipe::Command(build) => {
+            let mut executables = build.executables.iter();
+            let is_raced = executables.any(|file| repository.inside.join(file) == path);
+            all_if(is_raced || is_of_benchmarks(path))
+        }
+    }
+}
+
+/// The bench targets of cargo that a file belongs to: those it is the source of, or those of its
+/// folder whose sources mention it, or all of its folder.
+fn of_bench_targets(sides: [&Side; 2], path: &Path) -> Vec<Option<String>> {
+    let mut targets: Vec<&BenchTarget> = Vec::new();
+    for target in sides.iter().flat_map(|side| &side.benches) {
+        if !targets.iter().any(|known| known.source == target.source) {
+            targets.push(target);
+        }
+    }
+    let named = |some: &[&BenchTarget]| -> Vec<Option<String>> {
+        some.iter().map(|one| Some(one.name.clone())).collect()
+    };
+    let own: Vec<&BenchTarget> = targets
+        .iter()
+        .copied()
+        .filter(|one| one.source == path)
+        .collect();
+    if !own.is_empty() {
+        return named(&own);
+    }
+    let around: Vec<&BenchTarget> = targets
+        .into_iter()
+        .filter(|one| folder_of(one).is_some_and(|folder| path.starts_with(folder)))
+        .collect();
+    let words = words_for(path);
+    let is_mentioned = |target: &&BenchTarget| {
+        let mut texts = sides.iter().map(|side| side.sources.join(&target.source));
+        texts.any(|file| fs::read_to_string(file).is_ok_and(|text| mentions(&text, &words)))
+    };
+    let mentioning: Vec<&BenchTarget> = around.iter().copied().filter(is_mentioned).collect();
+    named(if mentioning.is_empty() {
+        &around
+    } else {
+        &mentioning
+    })
+}
+
+/// The words by which a source of Rust uses a file: a module, or the name of a file of data.
+fn words_for(path: &Path) -> String {
+    let text = |name: Option<&OsStr>| name.unwrap_or_default().to_string_lossy().into_owned();
+    match path.extension() {
+        Some(end) if end == "rs" => match text(path.file_stem()) {
+            stem if stem == "mod" => {
+                format!("mod {}", text(path.parent().and_then(Path::file_name)))
+            }
+            stem => format!("mod {stem}"),
+        },
+        _ => text(path.file_name()),
+    }
+}
+
+/// The folder of a bench target below its package; `None` if it lies among the sources.
+fn folder_of(target: &BenchTarget) -> Option<PathBuf> {
+    let package = target.manifest.parent()?;
+    let below = target.source.strip_prefix(package).ok()?;
+    let first = below.iter().next().filter(|_| below.iter().count() > 1)?;
+    (first != "src").then(|| package.join(first))
+}
+
+/// The test executables of Go whose package has this test file, or data for it.
+fn of_go_packages(sides: [&Side; 2], path: &Path) -> Vec<Option<String>> {
+    let mut owners = Vec::new();
+    for side in sides {
+        for executable in &side.executables {
+            let folder = executable.directory.as_deref();
+            let Some(folder) = folder.and_then(|one| one.strip_prefix(&side.sources).ok()) else {
+                continue;
+            };
+            let is_test =
+                path.parent() == Some(folder) && path.to_string_lossy().ends_with("_test.go");
+            let owner = Some(executable.name.clone());
+            if (is_test || path.starts_with(folder.join("testdata"))) && !owners.contains(&owner) {
+                owners.push(owner);
+            }
+        }
+    }
+    owners
+}
+
+/// Returns true if a word stands in a text, and not within a longer one.
+pub fn mentions(text: &str, word: &str) -> bool {
+    let is_of_word =
+        |other: Option<char>| other.is_some_and(|other| other.is_alphanumeric() || other == '_');
+    !word.is_empty()
+        && text.match_indices(word).any(|(at, found)| {
+            !is_of_word(text[..at].chars().next_back())
+                && !is_of_word(text[at + found.len()..].chars().next())
+        })
+}
+
+impl Repository<'_> {
+    /// The files of the working tree that git neither knows nor ignores, below the top.
+    fn untracked(&self) -> Result<Vec<PathBuf>, BuildError> {
+        let done = self.try_git(["ls-files", "--others", "--exclude-standard", "-z"])?;
+        let listed = done.output_of_git("working tree", "ls-files")?;
+        Ok(of_lines(&listed).collect())
+    }
+
+    /// The files of a side below its top, as git lists them.
+    pub(crate) fn files_of_side(&self, side: &Side) -> Result<Vec<PathBuf>, BuildError> {
+        if side.sources != self.top
+            && let Some(commit) = &side.commit
+        {
+            let commit = Commit {
+                name: side.name.clone(),
+                id: commit.id.clone(),
+            };
+            return self.files_of(&commit);
+        }
+        let done = self.try_git(["ls-files", "-z"])?;
+        let mut files: Vec<PathBuf> =
+            of_lines(&done.output_of_git("working tree", "ls-files")?).collect();
+        files.extend(self.untracked()?);
+        Ok(files)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_seen_from_the_folder_of_the_user() {
+        let seen = |folder: &str, path: &str| seen_from(Path::new(folder), Path::new(path));
+        assert_eq!(seen("", "a/b.py"), Path::new("a/b.py"));
+        assert_eq!(seen("a", "a/b.py"), Path::new("b.py"));
+        assert_eq!(seen("a/c", "a/b.py"), Path::new("../b.py"));
+    }
+
+    #[test]
+    fn a_word_is_mentioned_as_a_whole() {
+        assert!(mentions("func BenchmarkSort(b", "BenchmarkSort"));
+        assert!(mentions("x.sort", "sort") && mentions("sort", "sort"));
+        assert!(!mentions("func BenchmarkSortAll(b", "BenchmarkSort"));
+        assert!(!mentions("resort sorted", "sort") && !mentions("anything", ""));
+    }
+}

@@ -1,0 +1,145 @@
+//! The facts of an environment of Python that may change a time: its interpreter, and the packages
+//! that are installed in it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde::Deserialize;
+
+use crate::error::BuildError;
+use crate::subprocess::Interruption;
+
+/// Prints the facts. Packages that were installed from a folder are left out: they are under test.
+const FACTS: &str = r#"
+import json, platform, sys, sysconfig
+from importlib.metadata import distributions
+implementation, version = platform.python_implementation(), platform.python_version()
+if hasattr(sys, "pypy_version_info"):
+    version += " (PyPy %d.%d.%d)" % sys.pypy_version_info[:3]
+if sys.version_info.releaselevel == "final" and version.endswith("+"):
+    version = version[:-1]
+build = []
+if hasattr(sys, "gettotalrefcount"):
+    build.append("debug")
+if sysconfig.get_config_var("Py_GIL_DISABLED"):
+    is_locked = getattr(sys, "_is_gil_enabled", lambda: False)()
+    build.append("free-threaded, with the GIL" if is_locked else "free-threaded")
+jit = getattr(sys, "_jit", None)
+if jit is not None and jit.is_enabled():
+    build.append("JIT")
+options = sysconfig.get_config_var("CONFIG_ARGS")
+if options is not None and implementation == "CPython":
+    is_optimised = "--enable-optimizations" in options or "PROFILE_TASK" in options
+    build.append("optimised" if is_optimised else "not optimised")
+    if "--with-lto" in options:
+        build.append("LTO")
+build.append(platform.python_compiler())
+packages = {}
+for each in distributions():
+    name = each.metadata["Name"]
+    if name and "dir_info" not in (each.read_text("direct_url.json") or ""):
+        packages.setdefault(name.lower().replace("_", "-"), each.version)
+print(json.dumps({
+    "interpreter": "%s %s (%s)" % (implementation, version, ", ".join(build)),
+    "packages": packages,
+}))
+"#;
+
+/// Packages that install others, and run in no benchmark.
+const INSTALLERS: [&str; 3] = ["pip", "wheel", "uv"];
+
+/// An environment of Python.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct PythonEnvironment {
+    /// The interpreter: implementation, version and build.
+    pub interpreter: String,
+    /// The versions of the installed packages by their names, without those installed from a
+    /// folder.
+    pub packages: BTreeMap<String, String>,
+}
+
+impl PythonEnvironment {
+    /// Asks this Python, a path or a name in `PATH`.
+    ///
+    /// # Errors
+    ///
+    /// A Python that cannot be started or does not answer.
+    pub fn of(python: &Path, interruption: &Interruption<'_>) -> Result<Self, BuildError> {
+        let no_answer = |said: String| BuildError::NoPython {
+            python: python.display().to_string(),
+            said,
+        };
+        let mut command = Command::new(python);
+        // Isolated from the modules in the current folder.
+        command.args(["-I", "-c", FACTS]);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let done = interruption.run(&mut command, None)?;
+        if !done.status.success() {
+            return Err(no_answer(done.said()));
+        }
+        let read = serde_json::from_slice(&done.stdout);
+        let mut this: Self = read.map_err(|problem| no_answer(problem.to_string()))?;
+        this.packages
+            .retain(|name, _| !INSTALLERS.contains(&&**name));
+        Ok(this)
+    }
+
+    /// The packages whose versions differ from those of a candidate: name, and the version of
+    /// either side that has it.
+    pub fn differing<'a>(
+        &'a self,
+        candidate: &'a Self,
+    ) -> Vec<(&'a str, Option<&'a String>, Option<&'a String>)> {
+        let names = self.packages.keys().chain(candidate.packages.keys());
+        let mut names: Vec<&String> = names.collect();
+        names.sort();
+        names.dedup();
+        let both = names.into_iter().map(|name| {
+            let versions = [self, candidate].map(|one| one.packages.get(name));
+            (&**name, versions[0], versions[1])
+        });
+        both.filter(|(_, old, new)| old != new).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment(packages: &[(&str, &str)]) -> PythonEnvironment {
+        let owned = |(name, version): &(&str, &str)| ((*name).to_owned(), (*version).to_owned());
+        PythonEnvironment {
+            interpreter: String::new(),
+            packages: packages.iter().map(owned).collect(),
+        }
+    }
+
+    #[test]
+    fn packages_that_differ_are_named_with_both_versions() {
+        let old = environment(&[("numpy", "1.26.4"), ("pytest", "8.0"), ("gone", "1")]);
+        let new = environment(&[("numpy", "2.0.1"), ("pytest", "8.0"), ("added", "2")]);
+        let words: Vec<String> = old
+            .differing(&new)
+            .into_iter()
+            .map(|(name, old, new)| format!("{name} {old:?} {new:?}"))
+            .collect();
+        let expected = [
+            "added None Some(\"2\")",
+            "gone Some(\"1\") None",
+            "numpy Some(\"1.26.4\") Some(\"2.0.1\")",
+        ];
+        assert_eq!(words, expected);
+        assert!(old.differing(&old).is_empty());
+    }
+
+    #[test]
+    fn a_python_tells_its_version_and_its_packages() {
+        deadheat_testing::needs!("python3");
+        let stop = Interruption(&|| false);
+        let found = PythonEnvironment::of(Path::new("python3"), &stop).unwrap();
+        assert!(found.interpreter.contains(" 3."), "{}", found.interpreter);
+        assert!(!found.packages.contains_key("pip"));
+        assert!(PythonEnvironment::of(Path::new("/nowhere/python3"), &stop).is_err());
+    }
+}

@@ -1,0 +1,39 @@
+//! What the sides of a race have besides the code under test.
+
+/// The suite, the interpreters and the packages of the two sides of a race, as far as these are not
+/// the code under test.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Surroundings {
+    /// The suite that both sides run; `None` if each side runs its own.
+    pub suite: Option<SharedSuite>,
+    /// The side whose suite both sides could run (`--benches-from`); `None` if there is no such
+    /// choice.
+    pub benches_from: Option<String>,
+    /// The interpreter of each side, the baseline's first; empty if they are the same.
+    pub interpreters: Vec<String>,
+    /// The packages whose versions differ between the sides, without those under test.
+    pub packages: Vec<PackageVersions>,
+    /// True if the user named the environments of both sides, so that their packages may be what
+    /// is compared.
+    pub chosen: bool,
+}
+
+/// The suite of one side, which both sides run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SharedSuite {
+    /// The name of that side.
+    pub side: String,
+    /// The files in which the suites of the sides differ.
+    pub files: Vec<String>,
+}
+
+/// A package in different versions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PackageVersions {
+    /// Its name.
+    pub name: String,
+    /// The version of the baseline; `None` if the baseline lacks the package.
+    pub baseline: Option<String>,
+    /// The version of the candidate; `None` if the candidate lacks the package.
+    pub candidate: Option<String>,
+}
