@@ -10,6 +10,7 @@ from time import perf_counter_ns, sleep
 from deadheat import __version__
 from deadheat._channel import IS_PYPY, Channel, PeerGone, drawn, hold_heap
 from deadheat._errors import UsageError
+from deadheat._forks import CAN_FORK, request_in_child
 from deadheat._timing import METRICS, Contender, Instruments, cpu_overhead, has_children
 
 TYPE_CHECKING = False
@@ -46,12 +47,18 @@ HAS_JIT = has_jit()
 def serve(channel: Channel, benchmarks: Mapping[str, Benchmark]) -> NoReturn:
     """Answers requests until there are no more, and ends the process."""
     greet(channel)
-    answer_all(channel, Session(channel, benchmarks), channel.request())
+    request = channel.request()
+    if request[0] == "import":
+        request = request_in_child(channel)
+    answer_all(channel, Session(channel, benchmarks), request)
     channel.end()
 
 
 def greet(channel: Channel) -> None:
-    channel.reply("hello", {"protocol": 2, "worker": worker_name(), "metrics": METRICS})
+    hello: dict[str, Any] = {"protocol": 2, "worker": worker_name(), "metrics": METRICS}
+    if CAN_FORK:
+        hello["forks"] = True
+    channel.reply("hello", hello)
 
 
 def answer_all(channel: Channel, session: Session, request: tuple[str, dict[str, Any]]) -> None:
@@ -178,7 +185,8 @@ class Session:
         gc.collect()
         if not IS_PYPY:  # Its collector has no such thing.
             gc.freeze()
-        return "prepared", {"renews_input": benchmark.input is not None}
+        said = {"renews_input": benchmark.input is not None}
+        return "prepared", {**said, **self._channel.of_process}
 
     def make_input(self, seed: int) -> None:
         benchmark = self._benchmark

@@ -11,7 +11,7 @@ use super::workers::Workers;
 use crate::error::EngineError;
 use crate::function::Pilot;
 use crate::order::Moment;
-use crate::worker::{Reply, Request, SEEDS};
+use crate::worker::{Relay, Reply, Request, SEEDS};
 
 /// Trial blocks at most, beside the first.
 const MOST_BLOCKS: u64 = 8;
@@ -54,16 +54,37 @@ impl Workers<'_> {
             // What the one before takes to leave is no cost of this one.
             self.see_off();
         }
+        let mut team = PilotTeam::default();
+        let found = self.find_out(position, waits, &mut team);
+        // One that said why it failed may serve another benchmark; one of two that failed in a block
+        // leaves the other waiting for the baton.
+        let has_failed = team.sessions.iter().any(|session| session.has_failed);
+        if !team.is_in_block && (found.is_ok() || has_failed) {
+            self.keep(team.sessions, team.relay, (layout, position.place[1]));
+        }
+        found
+    }
+
+    /// The pilot itself, in processes that are put into `team` as they start.
+    fn find_out(
+        &mut self,
+        position: RunPosition<'_>,
+        waits: bool,
+        team: &mut PilotTeam,
+    ) -> Result<Piloted, EngineError> {
+        let layout = position.layout;
         let began = Instant::now();
-        let mut team = self.start_team(position)?;
-        let mut process = began.elapsed();
+        let spent = self.one_start.spent();
+        self.start_team(position, team)?;
+        let shared = self.one_start.spent() - spent;
+        let mut process = began.elapsed().saturating_sub(shared) + self.one_start.share(layout);
         if let (true, Some(startup)) = (waits, self.startup(layout)) {
             process += startup.took;
         }
         let process_ns = process.as_nanos() as f64;
         let least_ns = self.least_ns(layout);
         let mut found: Option<Pilot> = None;
-        for session in &mut team {
+        for session in &mut team.sessions {
             let request = Request::Calibrate {
                 seed: self.input_seed(position.place),
                 least_ns,
@@ -79,12 +100,13 @@ impl Workers<'_> {
         }
         let mut pilot = found.expect("there is at least one process");
         if layout.contenders.len() == 2 && pilot.blocks_ns.is_empty() {
-            self.try_blocks(&mut team, position, &mut pilot)?;
+            team.is_in_block = layout.takes_turns();
+            self.try_blocks(&mut team.sessions, position, &mut pilot)?;
+            team.is_in_block = false;
         }
         if layout.takes_turns() {
-            self.note_used_pages(&team);
+            self.note_used_pages(&team.sessions);
         }
-        self.dismiss(team);
         Ok(Piloted { pilot, process_ns })
     }
 
@@ -137,29 +159,58 @@ impl Workers<'_> {
             moment: Moment::Pilot,
             place: [0, u64::MAX, 1],
         };
-        for mut session in self.start_team(position)? {
+        let mut team = PilotTeam::default();
+        self.start_team(position, &mut team)?;
+        for session in &mut team.sessions {
             let seed = self.input_seed(position.place);
             let request = Request::Smoke { seed };
-            match self.ask(&mut session, position, &request)? {
-                Reply::Sound => session.worker.leave(),
+            match self.ask(session, position, &request)? {
+                Reply::Sound => {}
                 reply => return Err(session.unexpected(position, &reply)),
             }
         }
+        self.keep(team.sessions, team.relay, (layout, position.place[1]));
+        self.see_off();
         Ok(())
     }
 
     /// The processes of a benchmark as the user linked them, got ready.
-    fn start_team(&mut self, position: RunPosition<'_>) -> Result<Vec<WorkerSession>, EngineError> {
+    fn start_team(
+        &mut self,
+        position: RunPosition<'_>,
+        team: &mut PilotTeam,
+    ) -> Result<(), EngineError> {
         self.settle(position)?;
+        if let Some((sessions, relay)) = self.take_kept(position)? {
+            team.sessions = sessions;
+            team.relay = relay;
+            for session in &mut team.sessions {
+                self.prepare(session, position)?;
+            }
+            return Ok(());
+        }
         let batons = position.batons()?;
-        let process_slots = 0..position.layout.process_slots.len();
-        process_slots
-            .map(|process_slot| {
-                let baton = batons.ends.get(process_slot);
-                self.start(position, process_slot, None, baton)
-            })
-            .collect()
+        team.relay = batons.relay;
+        for process_slot in 0..position.layout.process_slots.len() {
+            let baton = batons.ends.get(process_slot);
+            let is_first = process_slot == 0;
+            let session = self.start(position, process_slot, None, (baton, is_first))?;
+            team.sessions.push(session);
+            let session = team.sessions.last_mut().expect("just added");
+            self.prepare(session, position)?;
+        }
+        Ok(())
     }
+}
+
+/// The processes of a pilot.
+#[derive(Default)]
+struct PilotTeam {
+    sessions: Vec<WorkerSession>,
+    /// The relay that passes on the baton between more than two.
+    relay: Option<Relay>,
+    /// True while they take turns, so that one of them may wait for another.
+    is_in_block: bool,
 }
 
 /// Returns whether a pilot can be planned with.

@@ -16,6 +16,7 @@ mod inspection;
 mod local;
 #[cfg(feature = "commands")]
 mod printed_value;
+mod one_start;
 mod process_layout;
 #[cfg(feature = "commands")]
 mod side_by_side;

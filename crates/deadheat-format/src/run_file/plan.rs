@@ -51,6 +51,7 @@ object! { Design {
     pinning: or(Pinning::Inherit),
     waiting: omit,
     shard: omit,
+    rounds: omit,
 } }
 
 object! { Shard { index, count, by, replicates: or(0), } ensure is_a_part }

@@ -25,6 +25,7 @@ use super::planning::{
 };
 use super::session::{PlanUse, RaceSession};
 use super::{RaceError, RaceOutcome, not_started, take_over_signals};
+use crate::terminal::to_stderr;
 use crate::rules::{benchmark_overrides, blocks_of_quantile, hold_together};
 
 /// Races these benchmarks, each replicate in processes of its own, and records the run as it
@@ -58,7 +59,12 @@ pub fn race_benchmarks(
         &plan,
         &*contenders,
     )?;
-    let mut more = benchmarks.iter().filter(|one| plan.races(one)).count();
+    let raced: Vec<Benchmark> = (benchmarks.iter().filter(|one| plan.races(one)))
+        .cloned()
+        .collect();
+    let not_started = |error| not_started(error, &interrupts);
+    contenders.expect(&raced).map_err(not_started)?;
+    let mut more = raced.len();
     for mut benchmark in benchmarks {
         let index = plan.benchmarks.len();
         if !plan.races(&benchmark) {
@@ -84,11 +90,19 @@ pub fn race_benchmarks(
                 });
                 None
             }
-            Err(error) => return Err(not_started(error, &interrupts)),
+            Err(error) => return Err(not_started(error)),
         };
         costs_ns.push(cost_ns);
         plan.benchmarks.push(benchmark);
     }
+    for note in contenders.notes() {
+        to_stderr("deadheat: note", &note);
+    }
+    let raced: Vec<Benchmark> = (plan.benchmarks.iter().filter(|one| plan.races(one)))
+        .cloned()
+        .collect();
+    // All parts of a race have one plan, and each has pilots of its own.
+    plan.design.rounds = plan.design.shard.is_none() && contenders.can_race_in_rounds(&raced);
     hold_together(&mut plan.benchmarks, &race.settings, &entries.rules);
     plan.validate()
         .map_err(|error| RaceError::Design(unraceable(error.to_string(), &left_out)))?;
@@ -246,6 +260,9 @@ pub(crate) fn smoke_test<E: From<RaceError>>(
 ) -> Result<(), E> {
     let interrupts = take_over_signals()?;
     let mut contenders = function_contenders(race, &entries.metrics, &interrupts)?;
+    contenders
+        .expect(&entries.benchmarks)
+        .map_err(|error| not_started(error, &interrupts))?;
     for benchmark in &entries.benchmarks {
         let outcome = contenders.smoke(benchmark);
         report(
