@@ -24,8 +24,11 @@ const TRIAL: Duration = Duration::from_millis(40);
 pub struct Piloted {
     /// The findings of the worker.
     pub pilot: Pilot,
-    /// Nanoseconds that a process costs before its first block.
+    /// Nanoseconds that a process costs before its first block; where others share its start, with
+    /// the part of this benchmark in that.
     pub process_ns: f64,
+    /// True if other benchmarks share the start of its processes.
+    pub shares_start: bool,
 }
 
 impl Workers<'_> {
@@ -107,7 +110,11 @@ impl Workers<'_> {
         if layout.takes_turns() {
             self.note_used_pages(&team.sessions);
         }
-        Ok(Piloted { pilot, process_ns })
+        Ok(Piloted {
+            pilot,
+            process_ns,
+            shares_start: self.one_start.serves(layout),
+        })
     }
 
     /// Runs blocks as a race would, each on an input of its own, as long as
