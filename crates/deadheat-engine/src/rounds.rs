@@ -15,7 +15,7 @@ pub(crate) struct Row {
     pub(crate) end: u32,
     /// The contender that ran last.
     pub(crate) previous: Option<ContenderId>,
-    /// The time at which its last turn began.
+    /// The time at which its last turn began, later by what went into the others meanwhile.
     pub(crate) turn_began_ns: u64,
     /// Nanoseconds that it took in this session.
     pub(crate) spent_ns: u64,
@@ -57,7 +57,10 @@ impl Rounds {
     pub(crate) fn next(&self, left_ns: Option<u64>) -> Option<usize> {
         let share = left_ns.map(|left| {
             let spent: u64 = self.open.iter().map(|row| row.spent_ns).sum();
-            (left, left.saturating_add(spent) / self.open.len().max(1) as u64)
+            (
+                left,
+                left.saturating_add(spent) / self.open.len().max(1) as u64,
+            )
         });
         if share.is_some_and(|(left, _)| left == 0) {
             return None;

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use deadheat_model::{
-    BenchmarkFailure, Block, BlockRecord, ContenderId, Decision, EndReason, Metric, Observed, Placed, Plan,
-    RecordSink, RerunKind, Run, RunEnd, Slot, Standing, StoppingRule,
+    BenchmarkFailure, Block, BlockRecord, ContenderId, Decision, EndReason, Metric, Observed,
+    Placed, Plan, RecordSink, RerunKind, Run, RunEnd, Slot, Standing, StoppingRule,
 };
 
 use crate::clock::Clock;
@@ -226,8 +226,8 @@ impl Session<'_> {
                 || rerun.is_some_and(|rerun| rerun.of == failure.benchmark)
         });
         let samples = &run.benchmarks[benchmark];
-        let is_over = !samples.blocks().is_empty()
-            && self.rule.decide(benchmark, samples) == Decision::Stop;
+        let is_over =
+            !samples.blocks().is_empty() && self.rule.decide(benchmark, samples) == Decision::Stop;
         failed || is_over || !plan.races(&plan.benchmarks[benchmark])
     }
 
@@ -335,12 +335,11 @@ impl Session<'_> {
             let (mut left, deadline) = (None, end_ns);
             row.previous = self.warm_up(run, plan, row.benchmark, (deadline, &mut left))?;
         }
-        let now = self.clock.elapsed_ns();
-        let own = row.left_ns().map(|left| now.saturating_add(left));
         let others = open.iter().copied().filter(|other| *other != row.benchmark);
         let one_by_one = in_order(plan).filter(|other| !plan.races_in_rounds(*other));
         let limits = Limits {
-            deadline: end_ns.into_iter().chain(own).min(),
+            deadline: end_ns,
+            left_ns: row.left_ns(),
             end_ns,
             to_come: others.chain(one_by_one).collect(),
             alike: open.len() as u64,
@@ -356,19 +355,23 @@ impl Session<'_> {
         row: &mut Row,
         limits: &Limits,
     ) -> Result<Option<EndReason>, EngineError> {
-        let began = self.clock.elapsed_ns();
-        row.turn_began_ns = began;
+        row.turn_began_ns = self.clock.elapsed_ns();
         let is_cut = self.blocks(run, plan, row, limits)?;
-        // What serves other benchmarks as well is no time of this one.
-        let took = self.clock.elapsed_ns().saturating_sub(began);
-        row.spent_ns += took.saturating_sub(self.contenders.shared_ns());
+        row.spent_ns += self.took(row);
         row.next += 1;
         if is_cut {
             return Ok(Some(EndReason::Budget));
         }
-        let decision = self.rule.decide(row.benchmark, &run.benchmarks[row.benchmark]);
+        let decision = self
+            .rule
+            .decide(row.benchmark, &run.benchmarks[row.benchmark]);
         let is_over = decision == Decision::Stop || row.next >= row.end;
         Ok(is_over.then_some(EndReason::Finished))
+    }
+
+    /// The time that the turn of a benchmark has taken so far.
+    fn took(&self, row: &Row) -> u64 {
+        self.clock.elapsed_ns().saturating_sub(row.turn_began_ns)
     }
 
     /// Runs the blocks of a replicate; returns whether a limit cut it short.
@@ -395,7 +398,8 @@ impl Session<'_> {
             if !measured && self.stop.requested().is_some() {
                 return Err(EngineError::Interrupted);
             }
-            let is_over = !measured && self.is_over(limits.deadline);
+            let own = limits.left_ns.is_some_and(|left| self.took(row) >= left);
+            let is_over = !measured && (own || self.is_over(limits.deadline));
             if is_over && !(may_owe && owes_block(run, plan)) {
                 return Ok(true);
             }
@@ -405,6 +409,8 @@ impl Session<'_> {
             record.samples.clear();
             record.values.clear();
             self.contenders.run(&block, &mut record)?;
+            // What serves other benchmarks as well is no time of this one.
+            row.turn_began_ns += self.contenders.shared_ns();
             record.elapsed_ns = self.clock.elapsed_ns();
             if let Some(placed) = self.contenders.placed() {
                 self.sink.placed(&placed)?;
@@ -513,8 +519,12 @@ impl Session<'_> {
         }
         let limits = Limits {
             deadline,
+            left_ns: None,
             end_ns: None,
-            to_come: in_order(plan).skip_while(|place| *place != benchmark).skip(1).collect(),
+            to_come: in_order(plan)
+                .skip_while(|place| *place != benchmark)
+                .skip(1)
+                .collect(),
             alike: shares_to_come(plan, benchmark) as u64,
         };
         loop {
@@ -556,7 +566,10 @@ impl Session<'_> {
         let blocks_to_come: u64 = limits.to_come.iter().copied().map(left).sum();
         let blocks_left = left(benchmark) + blocks_to_come;
         let mut left_at_most_ns = blocks_left.saturating_mul(block_ns);
-        if let Some(deadline) = limits.deadline {
+        let own = limits
+            .left_ns
+            .map(|left| row.turn_began_ns.saturating_add(left));
+        if let Some(deadline) = limits.deadline.into_iter().chain(own).min() {
             // Every benchmark to come may take as long as this one. Reruns take what is left.
             let share = deadline.saturating_sub(now);
             left_at_most_ns = left_at_most_ns.min(share.saturating_mul(limits.alike));
@@ -584,6 +597,8 @@ impl Session<'_> {
 struct Limits {
     /// No block of it begins after this.
     deadline: Option<u64>,
+    /// No block of it begins once its turn has taken so many nanoseconds.
+    left_ns: Option<u64>,
     /// When all benchmarks that are to come must be over, where that is not their deadline.
     end_ns: Option<u64>,
     /// The benchmarks that race besides or after it.

@@ -281,7 +281,11 @@ impl Contenders for FunctionContenders<'_> {
 
     fn close(&mut self, benchmark: usize) -> Result<(), EngineError> {
         self.end_replicate();
-        if self.layouts.get(benchmark).is_none_or(|layout| !layout.in_rounds) {
+        if self
+            .layouts
+            .get(benchmark)
+            .is_none_or(|layout| !layout.in_rounds)
+        {
             self.workers.end_all();
         }
         Ok(())

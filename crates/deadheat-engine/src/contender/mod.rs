@@ -14,9 +14,9 @@ mod harness;
 #[cfg(feature = "commands")]
 mod inspection;
 mod local;
+mod one_start;
 #[cfg(feature = "commands")]
 mod printed_value;
-mod one_start;
 mod process_layout;
 #[cfg(feature = "commands")]
 mod side_by_side;

@@ -70,7 +70,9 @@ impl OneStart {
     /// The part of one benchmark in the start of its processes.
     pub(super) fn share(&self, layout: &ProcessLayout) -> Duration {
         let programs = layout.process_slots.iter().map(|slot| slot.program);
-        let sharers = programs.filter_map(|program| self.suite(program)).map(Vec::len);
+        let sharers = programs
+            .filter_map(|program| self.suite(program))
+            .map(Vec::len);
         self.last_start / sharers.min().unwrap_or(1).max(1) as u32
     }
 
@@ -103,7 +105,10 @@ impl Workers<'_> {
             ..self.patience(1)
         };
         let team = std::slice::from_mut(session);
-        match self.await_replies(team, None, position, patience)?.remove(0) {
+        match self
+            .await_replies(team, None, position, patience)?
+            .remove(0)
+        {
             Reply::Imported { unforked } => {
                 session.serves_many = unforked.is_none();
                 self.one_start.forking.insert(program, unforked);
@@ -157,14 +162,15 @@ impl Workers<'_> {
         position: RunPosition<'_>,
     ) -> Result<Option<(Vec<WorkerSession>, Option<Relay>)>, EngineError> {
         let programs = programs_of(position.layout);
-        let is_it = |kept: &KeptTeam| {
-            kept.replicate == position.place[1] && kept.programs == programs
-        };
+        let is_it =
+            |kept: &KeptTeam| kept.replicate == position.place[1] && kept.programs == programs;
         let kept = &mut self.one_start.kept;
         let Some(at) = kept.iter().position(is_it) else {
             return Ok(None);
         };
-        let KeptTeam { mut team, relay, .. } = kept.swap_remove(at);
+        let KeptTeam {
+            mut team, relay, ..
+        } = kept.swap_remove(at);
         let replies = match self.await_replies(&mut team, None, position, self.patience(1)) {
             Ok(replies) => replies,
             Err(EngineError::Interrupted) => return Err(EngineError::Interrupted),

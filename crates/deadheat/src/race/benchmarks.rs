@@ -25,8 +25,8 @@ use super::planning::{
 };
 use super::session::{PlanUse, RaceSession};
 use super::{RaceError, RaceOutcome, not_started, take_over_signals};
-use crate::terminal::to_stderr;
 use crate::rules::{benchmark_overrides, blocks_of_quantile, hold_together};
+use crate::terminal::to_stderr;
 
 /// Races these benchmarks, each replicate in processes of its own, and records the run as it
 /// happens. A benchmark that fails costs itself only.
