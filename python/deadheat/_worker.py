@@ -11,6 +11,7 @@ from deadheat import __version__
 from deadheat._channel import IS_PYPY, Channel, PeerGone, drawn, hold_heap
 from deadheat._errors import UsageError
 from deadheat._forks import CAN_FORK, request_in_child
+from deadheat._growth import CONFIRMED, SHOWN, advice, rises, times_as_long
 from deadheat._timing import METRICS, Contender, Instruments, cpu_overhead, has_children
 
 TYPE_CHECKING = False
@@ -30,6 +31,11 @@ JIT_LEAST_NS, JIT_MOST_NS, JIT_ROUND_NS = 300_000_000, 2_000_000_000, 20_000_000
 # CPython 3.10 keeps what the names of a function stand for from so many calls on; later ones
 # specialise after few. And the time that this may take.
 OPCACHE_CALLS, OPCACHE_MOST_NS = 1_024 if sys.version_info < (3, 11) else 0, 50_000_000
+# A sample of one call that takes so long is not taken again: a first call of it counts.
+LONG_NS = 5_000_000
+# A first call that is slower than the second by no more than this needs no warm-up, if both contenders
+# together are so slow that this would be one round.
+GAIN, LONG_ROUND_NS = 0.01, 10_000_000
 # Characters of a message at most, and frames of a traceback.
 MOST_SAID, FRAMES = 2_000, 4
 
@@ -141,6 +147,8 @@ class Session:
         self._calling: int | None = None
         self._given: Any = None
         self._ready: int | None = None
+        # Whether the first call of each contender was as fast as the second.
+        self._warm = False
         self._held: list[Any] = []
         self.seed: int | None = None
 
@@ -212,14 +220,16 @@ class Session:
         contender = self._contenders[number]
         if number not in self._called:
             self._called.add(number)
-            self.call_once(contender)
+            first = self.call_once(contender)
+            if iterations == 1 and first[0] >= LONG_NS:
+                return first
         values = contender.sample(self._given, iterations)
         if not (self._benchmark and self._benchmark.check_outputs):
             contender.kept = None
         return values
 
-    def call_once(self, contender: Contender) -> None:
-        """The first call of a function, from which only this process may come back.
+    def call_once(self, contender: Contender) -> list[int]:
+        """The first call of a function, from which only this process may come back, as a sample.
 
         A function that forks, and whose child returns, would double the number of processes with
         every call.
@@ -228,7 +238,7 @@ class Session:
         came_back, tell = os.pipe()
         os.set_blocking(came_back, False)
         try:
-            contender.sample(self._given, 1)
+            values = contender.sample(self._given, 1)
         finally:
             if os.getpid() != process:
                 os.write(tell, b"\1")
@@ -246,6 +256,7 @@ class Session:
         os.close(tell)
         if forked:
             raise RuntimeError("the function forks, and its child comes back from the call")
+        return values
 
     def calibrate(self, asked: dict[str, Any]) -> Reply:
         self.make_input(asked["seed"])
@@ -259,6 +270,8 @@ class Session:
             self.make_input(asked["seed"])
             call_ns, iterations = self.call_times(least, most)
         calibrated: dict[str, Any] = {"iterations": iterations, "call_ns": call_ns}
+        if self._warm and self._benchmark.input is None and sum(call_ns) > LONG_ROUND_NS:
+            calibrated["warm_at_once"] = True
         if self._benchmark.input_per_call:
             calibrated["most_iterations"] = most
         return "calibrated", calibrated
@@ -267,13 +280,32 @@ class Session:
         """Nanoseconds of a call of each contender, and the calls of a sample that lasts at least
         so long."""
         call_ns = []
+        self._warm = not HAS_JIT
         for contender in self._contenders:
-            iterations = 1
-            while self.sample(contender.number, iterations)[0] < least and iterations < most:
+            number, iterations = contender.number, 1
+            took = self.sample(number, 1)[0]
+            if took >= LONG_NS:
+                again = self.sample(number, 1)[0]
+                self._warm &= again >= took * (1 - GAIN)
+                call_ns.append(float(again))
+                continue
+            self._warm = False
+            while took < least and iterations < most:
                 iterations *= 2
-            shortest = min(self.sample(contender.number, iterations)[0] for _ in range(3))
-            call_ns.append(shortest / iterations)
+                took = self.sample(number, iterations)[0]
+            call_ns.append(self.steady(number, iterations) / iterations)
         return call_ns, min(1 + int(least / max(min(call_ns), 0.1)), most)
+
+    def steady(self, number: int, iterations: int) -> float:
+        """The shortest of a few samples, which must not take longer and longer."""
+        if self._benchmark is not None and self._benchmark.input_per_call:
+            return min(self.sample(number, iterations)[0] for _ in range(3))
+        times: list[float] = [self.sample(number, iterations)[0] for _ in range(SHOWN)]
+        if rises(times):
+            more: list[float] = [self.sample(number, iterations)[0] for _ in range(CONFIRMED)]
+            if times_as_long(times, [min(more)]):
+                raise UsageError(advice(min(times) / iterations, min(more) / iterations))
+        return min(times)
 
     def warm_up(self, asked: dict[str, Any]) -> Reply:
         if HAS_JIT:

@@ -103,6 +103,10 @@ pub struct Progress<'a> {
 
 /// Someone who watches the race, between blocks.
 pub trait Watcher {
+    /// The pilot of a benchmark begins, the first of these two numbers of so many.
+    fn pilot_begins(&mut self, _benchmark: &str, _number: (usize, usize)) {}
+    /// The pilots are over, and so many benchmarks race, which take about so long.
+    fn race_begins(&mut self, _benchmarks: usize, _forecast: Duration) {}
     /// Returns whether anyone looks: a standing is only worked out for those who do.
     fn watching(&self) -> bool;
     /// Returns whether it is time to look again, so many nanoseconds into the run.

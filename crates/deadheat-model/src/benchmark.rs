@@ -24,6 +24,9 @@ pub struct Benchmark {
     /// True if its worker processes take their first block without a warm-up: the pilot found that
     /// one brings nothing.
     pub without_warm_up: bool,
+    /// True if a replicate is one slow call of each of two functions: two pairs in two processes
+    /// tell more than one block of twice the length.
+    pub in_pairs: bool,
     /// The work that one iteration gets done, for rates beside the times.
     pub throughput: Option<Throughput>,
     /// Set if this is a rerun of another benchmark, for example in turns instead of side by side. It
@@ -245,7 +248,7 @@ impl Benchmark {
 
     /// Returns true if blocks are ABBA or BAAB.
     pub fn has_abba_blocks(&self) -> bool {
-        self.contenders.len() == 2 && !self.races_in_pairs()
+        self.contenders.len() == 2 && !self.in_pairs && !self.races_in_pairs()
     }
 
     /// The number of slots in one block: four of ABBA, else one of each contender.

@@ -96,6 +96,7 @@ object! { Benchmark {
     control: omit,
     blocks_per_replicate: omit,
     without_warm_up: omit,
+    in_pairs: omit,
     throughput: omit,
     rerun: inline,
     side_by_side: omit,

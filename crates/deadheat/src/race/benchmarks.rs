@@ -9,10 +9,10 @@ use {
     deadheat_model::{Harness, Program},
 };
 
-use deadheat_engine::{Interrupts, Watcher, environment};
+use deadheat_engine::{Clock, Interrupts, OsClock, Watcher, environment};
 use deadheat_model::{
-    Benchmark, BenchmarkFailure, Design, Environment, LeftOut, Metric, NeutralLinks, Plan,
-    RulesOfSome, RunHeader,
+    Benchmark, BenchmarkFailure, Design, Environment, LeftOut, LeftOutReason, Metric, NeutralLinks,
+    Plan, RulesOfSome, RunHeader,
 };
 
 use super::entries::{BenchmarkRace, Entries, PilotedContenders, function_contenders};
@@ -20,7 +20,7 @@ use super::entries::{BenchmarkRace, Entries, PilotedContenders, function_contend
 use super::harness;
 use super::header::{self, environment_of};
 use super::planning::{
-    design, looks, plan_for_costs, refuse_unmeasured, refuse_unmeasured_overrides,
+    design, forecast, looks, plan_for_costs, refuse_unmeasured, refuse_unmeasured_overrides,
     refuse_unwritable,
 };
 use super::session::{PlanUse, RaceSession};
@@ -35,6 +35,8 @@ pub fn race_benchmarks(
     entries: Entries,
     watcher: &mut dyn Watcher,
 ) -> Result<RaceOutcome, RaceError> {
+    let clock = OsClock::start();
+    let spent = || Duration::from_nanos(clock.elapsed_ns());
     let interrupts = take_over_signals()?;
     // Before deadheat settles on one core and takes that for the machine.
     let machine = environment();
@@ -74,6 +76,16 @@ pub fn race_benchmarks(
             continue;
         }
         more -= 1;
+        // A budget that measures nothing is of no use.
+        let is_used_up = race.settings.budget.is_some_and(|budget| spent() >= budget);
+        if is_used_up && !costs_ns.is_empty() && plan.design.shard.is_none() {
+            left_out.push(LeftOut {
+                benchmark: benchmark.name,
+                reason: LeftOutReason::Skipped(NOT_REACHED.to_owned()),
+            });
+            continue;
+        }
+        watcher.pilot_begins(&benchmark.name, (raced.len() - more, raced.len()));
         let cost_ns = match contenders.pilot(index, &mut benchmark, &race.settings, more) {
             Ok(cost_ns) => cost_ns,
             Err(error) if error.is_of_a_contender() => {
@@ -113,14 +125,15 @@ pub fn race_benchmarks(
     // Parts share as many replicates as somebody says, whatever pilot found what they cost.
     let shared = race.settings.replicates_of_part().is_some() || race.use_of_plan == PlanUse::Save;
     if race.settings.max_replicates.is_none() && !linked && !shared {
-        plan_for_costs(&mut plan, &costs_ns)?;
+        plan_for_costs(&mut plan, &costs_ns, spent())?;
     }
+    watcher.race_begins(benchmarks_of(&plan), forecast(&plan, &costs_ns, spent()));
     let header = header(race, &*contenders, machine, neutral_links, plan);
     RaceSession {
         contenders: &mut *contenders,
         interrupts: &interrupts,
         watcher,
-        spent: Duration::ZERO,
+        spent: spent(),
         use_of_plan: race.use_of_plan,
         until: race.until.clone(),
     }
@@ -130,6 +143,15 @@ pub fn race_benchmarks(
         race.save.as_deref(),
         &race.folder,
     )
+}
+
+/// The reason why a benchmark was left out whose turn did not come.
+const NOT_REACHED: &str = "the time budget ended before it was reached";
+
+/// The number of benchmarks, each counted once.
+fn benchmarks_of(plan: &Plan) -> usize {
+    let itself = |benchmark: &&Benchmark| benchmark.rerun.is_none() && plan.races(benchmark);
+    plan.benchmarks.iter().filter(itself).count()
 }
 
 /// Races the benchmarks of a plan that was frozen before, and records the run as it happens.
