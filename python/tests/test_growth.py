@@ -87,3 +87,43 @@ def a(): os.write(log, b"a"); time.sleep(0.05)
     spoken.block([0, 1], iterations=1)
     assert len(spoken.heard()["block"]["values"]) % 2 == 0
     assert (tmp_path / "log").read_text() == "ab"
+
+
+MADE = """
+import os, time
+log = os.open("log", os.O_CREAT | os.O_APPEND | os.O_WRONLY)
+def made(seed):
+    os.write(log, f"{seed} ".encode())
+    time.sleep(0.03)
+    return seed
+@deadheat.benchmark(input=made)
+def f(number): number + 1
+@deadheat.benchmark(input=made, input_per_call=True)
+def g(number): number + 1
+"""
+
+
+def test_an_input_that_takes_long_is_made_once_for_a_warm_up_and_blocks_of_its_seed(
+    worker, tmp_path
+):
+    spoken = worker(MADE)
+    spoken.heard()
+    spoken.prepare("f")
+    calibrated = spoken.ask("calibrate", seed=1, least_ns=50_000)["calibrated"]
+    assert calibrated["input_ns"] >= 3e7
+    warm = spoken.ask("warm_up", seed=7, order=[0], iterations=100)["warm"]
+    assert warm["ready"] == 7
+    for seed in (7, 7, 7, 8, 7):
+        spoken.block([0, 0], seed=seed)
+        spoken.heard()
+    assert (tmp_path / "log").read_text().split() == ["1", "7", "8", "7"]
+
+
+def test_inputs_of_calls_are_made_however_long_they_take(worker, tmp_path):
+    spoken = worker(MADE)
+    spoken.heard()
+    spoken.prepare("g")
+    for _ in range(2):
+        spoken.block([0], iterations=1)
+        spoken.heard()
+    assert len((tmp_path / "log").read_text().split()) == 3, "one for the first call of all"

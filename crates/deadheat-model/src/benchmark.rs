@@ -27,6 +27,9 @@ pub struct Benchmark {
     /// True if a replicate is one slow call of each of two functions: two pairs in two processes
     /// tell more than one block of twice the length.
     pub in_pairs: bool,
+    /// True if all blocks of a replicate have one input, as making it takes many times as long as
+    /// the samples of a block.
+    pub one_input: bool,
     /// The work that one iteration gets done, for rates beside the times.
     pub throughput: Option<Throughput>,
     /// Set if this is a rerun of another benchmark, for example in turns instead of side by side. It

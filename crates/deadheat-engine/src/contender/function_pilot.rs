@@ -126,7 +126,8 @@ impl Workers<'_> {
         pilot: &mut Pilot,
     ) -> Result<(), EngineError> {
         let round_ns: f64 = pilot.call_ns.iter().sum::<f64>() * pilot.iterations as f64;
-        if 2.0 * round_ns >= TRIAL.as_nanos() as f64 {
+        let input_ns = pilot.input_ns.unwrap_or(0.0);
+        if 2.0 * round_ns + input_ns >= TRIAL.as_nanos() as f64 {
             return Ok(());
         }
         let metrics = &self.options.metrics;
@@ -231,6 +232,7 @@ fn makes_sense(pilot: &Pilot, layout: &ProcessLayout) -> bool {
         && pilot.most_iterations != Some(0)
         && pilot.blocks_ns.as_flattened().iter().all(is_time)
         && pilot.block_cost_ns.as_ref().is_none_or(is_time)
+        && pilot.input_ns.as_ref().is_none_or(is_time)
 }
 
 /// The pilot of a benchmark from those of its processes: the sample of the
@@ -248,5 +250,10 @@ fn beside(one: Pilot, other: Pilot) -> Pilot {
         blocks_ns: Vec::new(),
         block_cost_ns: None,
         warm_at_once: one.warm_at_once && other.warm_at_once,
+        // Each makes its own, one after the other on one core.
+        input_ns: [one.input_ns, other.input_ns]
+            .into_iter()
+            .flatten()
+            .reduce(|a, b| a + b),
     }
 }

@@ -24,6 +24,8 @@ pub(super) struct ProcessLayout {
     pub(super) own_link: bool,
     /// True if a process takes its first block without a warm-up.
     pub(super) without_warm_up: bool,
+    /// True if all blocks of a replicate have one input.
+    pub(super) one_input: bool,
     /// True if it races in rounds with others, whose processes it shares.
     pub(super) in_rounds: bool,
     /// The contender that is the baseline once more, called in the same
@@ -186,6 +188,7 @@ impl ProcessLayout {
             threads: calls.threads,
             own_link: benchmark.rerun.is_some(),
             without_warm_up: benchmark.without_warm_up,
+            one_input: benchmark.one_input,
             in_rounds: false,
         })
     }

@@ -45,6 +45,8 @@ pub struct Pilot {
     /// slower than its second by [`GAIN`]. False where inputs are renewed,
     /// which takes a round in every block anyway.
     pub warm_at_once: bool,
+    /// Nanoseconds that making an input took, where the worker says so.
+    pub input_ns: Option<f64>,
 }
 
 /// Trial blocks at most.
@@ -98,6 +100,7 @@ pub fn pilot(
         blocks_ns,
         block_cost_ns,
         warm_at_once,
+        input_ns: None,
     }
 }
 

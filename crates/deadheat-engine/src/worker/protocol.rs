@@ -353,7 +353,8 @@ impl Reply {
                     .with("call_ns", numbers(&pilot.call_ns))
                     .with("blocks_ns", Json::List(blocks))
                     .with("block_cost_ns", pilot.block_cost_ns)
-                    .with_some("warm_at_once", pilot.warm_at_once.then_some(true));
+                    .with_some("warm_at_once", pilot.warm_at_once.then_some(true))
+                    .with_some("input_ns", pilot.input_ns);
                 ("calibrated", said)
             }
             Reply::Sound => ("sound", Object::new()),
@@ -439,6 +440,7 @@ impl Reply {
                 .unwrap_or_default(),
                 block_cost_ns: optional(said, "block_cost_ns", Json::as_number)?,
                 warm_at_once: optional(said, "warm_at_once", Json::as_bool)?.unwrap_or(false),
+                input_ns: optional(said, "input_ns", Json::as_number)?,
             }),
             "warm" => Reply::Warm {
                 rounds: said.get("rounds")?.as_u64()?,
@@ -702,6 +704,7 @@ mod tests {
                 blocks_ns: vec![[1.0, 2.0, 3.0, 4.5]],
                 block_cost_ns: None,
                 warm_at_once: true,
+                input_ns: Some(1.5),
             }),
             Reply::Calibrated(Pilot {
                 iterations: 7,
@@ -710,6 +713,7 @@ mod tests {
                 blocks_ns: vec![],
                 block_cost_ns: Some(0.5),
                 warm_at_once: false,
+                input_ns: None,
             }),
             Reply::Sound,
             Reply::Warm {

@@ -97,6 +97,7 @@ object! { Benchmark {
     blocks_per_replicate: omit,
     without_warm_up: omit,
     in_pairs: omit,
+    one_input: omit,
     throughput: omit,
     rerun: inline,
     side_by_side: omit,

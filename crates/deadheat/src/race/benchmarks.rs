@@ -107,7 +107,18 @@ pub fn race_benchmarks(
         costs_ns.push(cost_ns);
         plan.benchmarks.push(benchmark);
     }
-    for note in contenders.notes() {
+    let one_input = plan
+        .benchmarks
+        .iter()
+        .filter(|benchmark| benchmark.one_input);
+    let notes = one_input.map(|benchmark| {
+        format!(
+            "benchmark '{}': making an input takes much longer than the samples on it, so it is made once \
+             in a replicate, and not for each block",
+            benchmark.name
+        )
+    });
+    for note in contenders.notes().into_iter().chain(notes) {
         to_stderr("deadheat: note", &note);
     }
     let raced: Vec<Benchmark> = (plan.benchmarks.iter().filter(|one| plan.races(one)))

@@ -293,6 +293,7 @@ pub(super) fn complete(
     benchmark.without_warm_up =
         of_quantile.is_none() && can_start_cold(benchmark, &piloted.pilot, margin);
     benchmark.in_pairs = blocks.is_none() && of_quantile.is_none() && is_slow(benchmark, piloted);
+    benchmark.one_input = has_long_input(benchmark, &piloted.pilot);
     let turns = benchmark.processes_per_replicate() > Some(1);
     let costs = Costs::of(piloted, benchmark, turns);
     let found = match benchmark.in_pairs {
@@ -305,6 +306,20 @@ pub(super) fn complete(
     let starts = if turns { 2.0 } else { 1.0 };
     let blocks_ns = f64::from(blocks.max(1)) * costs.block_ns - costs.unprimed_ns;
     Some(starts * costs.process_ns + blocks_ns)
+}
+
+/// An input that takes so many times as long as the samples of a block …
+const INPUT_TO_SAMPLES: f64 = 10.0;
+/// … and so many nanoseconds is made once in a replicate: with an input of 0.3 s for each block, a
+/// function of 10 µs raced for 173 s, nearly all of it spent on inputs.
+const LONG_INPUT_NS: f64 = 1e7;
+
+/// Returns true if making an input takes so long that all blocks of a replicate have one.
+fn has_long_input(benchmark: &Benchmark, pilot: &Pilot) -> bool {
+    let round_ns = pilot.call_ns.iter().sum::<f64>() * pilot.iterations as f64;
+    let samples_ns = round_ns * benchmark.slots_per_block() as f64 / pilot.call_ns.len() as f64;
+    let input_ns = pilot.input_ns.unwrap_or(0.0);
+    input_ns >= LONG_INPUT_NS && input_ns >= INPUT_TO_SAMPLES * samples_ns
 }
 
 /// Returns true if two functions are so slow that a replicate is one call of each.
@@ -409,7 +424,14 @@ impl Costs {
         } else {
             2.0
         };
-        let samples_ns = pilot.block_cost_ns.unwrap_or(round_ns * rounds);
+        let input_ns = pilot.input_ns.unwrap_or(0.0);
+        let samples_ns = match pilot.block_cost_ns {
+            Some(cost_ns) if benchmark.one_input => (cost_ns - input_ns).max(round_ns * rounds),
+            Some(cost_ns) => cost_ns,
+            None if benchmark.one_input => round_ns * rounds,
+            None => round_ns * rounds + input_ns,
+        };
+        let once_ns = if benchmark.one_input { input_ns } else { 0.0 };
         // Of functions that warm up in one round, that round primes the first block.
         let rounds = match (least_warm_up_rounds(round_ns), taking_turns) {
             _ if benchmark.without_warm_up => 0,
@@ -422,7 +444,7 @@ impl Costs {
             _ => 0.0,
         };
         Self {
-            process_ns: piloted.process_ns + f64::from(rounds) * round_ns,
+            process_ns: piloted.process_ns + f64::from(rounds) * round_ns + once_ns,
             block_ns: samples_ns + BLOCK_OVERHEAD_NS,
             unprimed_ns,
         }
@@ -503,6 +525,7 @@ mod tests {
                 blocks_ns: Vec::new(),
                 block_cost_ns: None,
                 warm_at_once: false,
+                input_ns: None,
             },
             process_ns: 3e6,
             shares_start: false,
