@@ -34,7 +34,7 @@ def request_in_child(channel: Channel) -> tuple[str, dict[str, Any]]:
 
     Where threads run, it does not fork, and says why.
     """
-    threads = threads_beside()
+    threads = other_threads()
     if threads:
         many = "a thread" if threads == 1 else f"{threads} threads"
         channel.reply("imported", {"unforked": f"{many} of its imports would not be in a fork"})
@@ -101,8 +101,8 @@ def end_as(status: int) -> NoReturn:
     os._exit(os.WEXITSTATUS(status) if os.WIFEXITED(status) else 1)
 
 
-def threads_beside() -> int:
-    """The number of threads of this process beside this one that outlive a fork.
+def other_threads() -> int:
+    """The number of other threads of this process that outlive a fork.
 
     A library that knows of forks ends its threads before one and starts them when it needs them
     again, as OpenBLAS does, so that `import numpy` alone does not count.

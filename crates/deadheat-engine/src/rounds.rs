@@ -51,8 +51,8 @@ impl Rounds {
     }
 
     /// The place among the open benchmarks of the one whose turn it is: the first of those that
-    /// have the fewest replicates. Where only so many nanoseconds are left, a benchmark that took
-    /// as much as its equal share lets the others go first. `None` when all are over, or there is
+    /// have the fewest replicates. If only `left_ns` nanoseconds are left, a benchmark that took
+    /// more than its equal share lets the others go first. `None` when all are over, or there is
     /// no time left.
     pub(crate) fn next(&self, left_ns: Option<u64>) -> Option<usize> {
         let share = left_ns.map(|left| {
@@ -96,7 +96,7 @@ mod tests {
         Rounds::new(next.iter().enumerate().map(row).collect())
     }
 
-    /// The benchmarks of so many turns, each of which takes the time of its benchmark.
+    /// The benchmarks in the order of their turns, each of which takes the time of its benchmark.
     fn turns(rounds: &mut Rounds, mut left_ns: Option<u64>, costs: &[u64]) -> Vec<usize> {
         let mut found = Vec::new();
         while let Some(place) = rounds.next(left_ns).filter(|_| found.len() < 100) {

@@ -103,9 +103,9 @@ pub struct Progress<'a> {
 
 /// Someone who watches the race, between blocks.
 pub trait Watcher {
-    /// The pilot of a benchmark begins, the first of these two numbers of so many.
+    /// The pilot of a benchmark begins: its number, counted from 1, and the number of pilots.
     fn pilot_begins(&mut self, _benchmark: &str, _number: (usize, usize)) {}
-    /// The pilots are over, and so many benchmarks race, which take about so long.
+    /// The pilots are over, and this number of benchmarks race, which usually takes `forecast`.
     fn race_begins(&mut self, _benchmarks: usize, _forecast: Duration) {}
     /// Returns whether anyone looks: a standing is only worked out for those who do.
     fn watching(&self) -> bool;
@@ -601,7 +601,7 @@ impl Session<'_> {
 struct Limits {
     /// No block of it begins after this.
     deadline: Option<u64>,
-    /// No block of it begins once its turn has taken so many nanoseconds.
+    /// No block of it begins once its turn has taken this many nanoseconds.
     left_ns: Option<u64>,
     /// When all benchmarks that are to come must be over, where that is not their deadline.
     end_ns: Option<u64>,

@@ -187,11 +187,11 @@ fn write(line: &str) {
 
 /// Nanoseconds between two drawings: ten a second.
 const PAUSE_NS: u64 = 100_000_000;
-/// Time between two lines where standard error is no terminal.
+/// Time between two lines if standard error is not a terminal.
 const PAUSE_OF_LINES: Duration = Duration::from_secs(30);
 /// Races of several benchmarks that take at least so long say so beforehand.
 const LONG_RACE: Duration = Duration::from_secs(20);
-/// Columns of a line where standard error is no terminal.
+/// Columns of a line if standard error is not a terminal.
 const WIDTH_OF_LINES: usize = 100;
 
 /// The progress of a race, drawn between blocks, by the thread that waits anyway: nothing of it
@@ -204,8 +204,7 @@ pub struct LiveProgress {
     benchmarks: Vec<(String, Vec<String>)>,
     /// The only benchmark is named too.
     names_one: bool,
-    /// Where there is no terminal to draw on, a line now and then: when the last one was written,
-    /// or the first pilot began.
+    /// If standard error is not a terminal, the time of the last line, or of the first pilot.
     lines: Option<Instant>,
 }
 
@@ -242,7 +241,7 @@ impl LiveProgress {
     }
 }
 
-/// Draws what `line` makes of so many columns, or writes it where there is no terminal and the last
+/// Draws what `line` makes of the columns of the terminal. Without a terminal, writes it if the last
 /// line was written long ago.
 fn show(
     (drawn, lines): (&mut StatusLine, &mut Option<Instant>),

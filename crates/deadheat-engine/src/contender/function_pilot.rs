@@ -217,7 +217,7 @@ struct PilotTeam {
     sessions: Vec<WorkerSession>,
     /// The relay that passes on the baton between more than two.
     relay: Option<Relay>,
-    /// True while they take turns, so that one of them may wait for another.
+    /// True while they take turns: one of them may then wait for another.
     is_in_block: bool,
 }
 

@@ -119,7 +119,7 @@ impl Workers<'_> {
     }
 
     /// Takes down what the start of a process took that others share; the first of a team starts
-    /// the account of it anew.
+    /// a new account.
     pub(super) fn account_start(&mut self, session: &WorkerSession, took: Duration, first: bool) {
         if first {
             self.one_start.last_start = Duration::ZERO;

@@ -181,7 +181,7 @@ pub(super) struct Batons {
     pub(super) relay: Option<Relay>,
 }
 
-/// Stands for a benchmark at the place of draws that all benchmarks of a replicate share.
+/// The number in place of a benchmark's where all benchmarks of a replicate share a draw.
 const ALL_BENCHMARKS: u64 = u64::MAX;
 
 impl RunPosition<'_> {

@@ -245,6 +245,7 @@ fn alike(plan: &Plan) -> Plan {
         let benchmark = &mut plan.benchmarks[index];
         benchmark.blocks_per_replicate = benchmark.blocks_per_replicate.filter(|_| of_quantile);
         benchmark.without_warm_up = false;
+        benchmark.one_input = false;
         // How many replicates fit into the time is what the pilot of the one that races it found.
         if divided {
             let own = benchmark.overrides.level.take();

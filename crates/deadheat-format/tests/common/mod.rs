@@ -150,6 +150,8 @@ pub fn function_header() -> RunHeader {
                     blocks_per_replicate: Some(5),
                     throughput: Some(Throughput::Bytes(4096)),
                     without_warm_up: false,
+                    in_pairs: false,
+                    one_input: false,
                     control: false,
                     rerun: None,
                     side_by_side: None,

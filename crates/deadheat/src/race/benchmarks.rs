@@ -36,7 +36,6 @@ pub fn race_benchmarks(
     watcher: &mut dyn Watcher,
 ) -> Result<RaceOutcome, RaceError> {
     let clock = OsClock::start();
-    let spent = || Duration::from_nanos(clock.elapsed_ns());
     let interrupts = take_over_signals()?;
     // Before deadheat settles on one core and takes that for the machine.
     let machine = environment();
@@ -65,6 +64,11 @@ pub fn race_benchmarks(
         .cloned()
         .collect();
     let not_started = |error| not_started(error, &interrupts);
+    let pilots_count = contenders.pilots_count();
+    let spent = || match pilots_count {
+        true => Duration::from_nanos(clock.elapsed_ns()),
+        false => Duration::ZERO,
+    };
     contenders.expect(&raced).map_err(not_started)?;
     let mut more = raced.len();
     for mut benchmark in benchmarks {

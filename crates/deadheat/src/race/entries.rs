@@ -96,6 +96,11 @@ pub(super) trait PilotedContenders: Contenders {
         false
     }
 
+    /// Returns true if the time of pilots counts in a budget.
+    fn pilots_count(&self) -> bool {
+        false
+    }
+
     /// What the user should know of the way in which they are raced, known once the pilots have run.
     fn notes(&self) -> Vec<String> {
         Vec::new()
@@ -215,13 +220,20 @@ impl PilotedContenders for FunctionContenders<'_> {
         FunctionContenders::can_race_in_rounds(self, benchmarks)
     }
 
+    fn pilots_count(&self) -> bool {
+        true
+    }
+
     fn notes(&self) -> Vec<String> {
         let note = |(program, reason): (String, String)| {
             format!(
                 "'{program}' is started for each benchmark, and does not fork from one start: {reason}"
             )
         };
-        self.unforked().into_iter().map(note).collect()
+        let mut notes: Vec<String> = self.unforked().into_iter().map(note).collect();
+        // Both sides may be started by one name.
+        notes.dedup();
+        notes
     }
 
     fn pilot(
@@ -236,6 +248,8 @@ impl PilotedContenders for FunctionContenders<'_> {
         let margin = benchmark.overrides.margin.unwrap_or(settings.margin());
         let asked = (blocks_of(settings), margin);
         let cost_ns = complete(benchmark, piloted.as_ref().ok(), asked);
+        // All parts of a race have blocks of one kind, and each has a pilot of its own.
+        benchmark.in_pairs &= settings.part().is_none();
         let pilot = piloted?.pilot;
         let clock = (self.tick_ns(), self.clock_facts().overhead_ns);
         match not_one_by_one(benchmark, &pilot, clock).filter(|_| of_quantile) {

@@ -123,8 +123,8 @@ const MOST_BLOCKS: u32 = 200;
 /// Time that the replicates of a benchmark may take where nobody says how many there are at most.
 const BENCHMARK_TIME: Duration = Duration::from_secs(5);
 
-/// Two functions race in pairs, one call of each in a replicate, where both take so many
-/// nanoseconds or more: in blocks of four calls the six replicates that a verdict needs took 12 s of
+/// Two functions race in pairs, one call of each in a replicate, if a call of either takes this many
+/// nanoseconds: in blocks of four calls the six replicates that a verdict needs took 12 s of
 /// functions of 0.5 s.
 const SLOW_CALL_NS: f64 = 1e8;
 
@@ -308,9 +308,9 @@ pub(super) fn complete(
     Some(starts * costs.process_ns + blocks_ns)
 }
 
-/// An input that takes so many times as long as the samples of a block …
+/// An input that takes this many times as long as the samples of a block …
 const INPUT_TO_SAMPLES: f64 = 10.0;
-/// … and so many nanoseconds is made once in a replicate: with an input of 0.3 s for each block, a
+/// … and this many nanoseconds is made once in a replicate: with an input of 0.3 s for each block, a
 /// function of 10 µs raced for 173 s, nearly all of it spent on inputs.
 const LONG_INPUT_NS: f64 = 1e7;
 
