@@ -33,8 +33,8 @@ JIT_LEAST_NS, JIT_MOST_NS, JIT_ROUND_NS = 300_000_000, 2_000_000_000, 20_000_000
 OPCACHE_CALLS, OPCACHE_MOST_NS = 1_024 if sys.version_info < (3, 11) else 0, 50_000_000
 # A sample of one call that takes so long is not taken again: a first call of it counts.
 LONG_NS = 5_000_000
-# A first call that is slower than the second by no more than this needs no warm-up, if both contenders
-# together are so slow that this would be one round.
+# A first call that is slower than the second by no more than this needs no warm-up, if both
+# contenders together are so slow that this would be one round.
 GAIN, LONG_ROUND_NS = 0.01, 10_000_000
 # An input takes long that takes so many times as long as the samples on it.
 LONG_INPUT = 10

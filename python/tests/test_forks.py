@@ -58,7 +58,8 @@ def test_each_benchmark_is_served_by_a_child_that_finds_nothing_of_the_others(wo
 
 
 def test_small_objects_of_the_heap_are_drawn_for_each_child(worker):
-    text = "@deadheat.benchmark\ndef where(): raise SystemExit(id([object() for _ in range(1_000)][-1]))\n"
+    where = "id([object() for _ in range(1_000)][-1])"
+    text = f"@deadheat.benchmark\ndef where(): raise SystemExit({where})\n"
     spoken, _ = importing(worker, text + "@deadheat.benchmark\ndef g(): ...", ["where", "g"])
     found = set()
     for heap in range(0, 4_000, 333):
