@@ -60,6 +60,10 @@ class Channel:
         self._requests: BinaryIO = os.fdopen(requests, "rb")
         self._baton = baton
         self._pid = os.getpid()
+        # In a child that serves one benchmark, the pipe that says it has come to its end.
+        self._over: int | None = None
+        # What `prepared` says of the process that serves the benchmark.
+        self.of_process: dict[str, Any] = {}
         for descriptor in descriptors + baton:
             os.set_inheritable(descriptor, False)
         os.set_blocking(self._notes, False)
@@ -106,9 +110,16 @@ class Channel:
         if os.getpid() != self._pid:
             os._exit(1)
 
+    def goes_on_in_child(self, over: int) -> None:
+        """Serves from this process on, which was forked for one benchmark."""
+        self._pid, self._over = os.getpid(), over
+        self.of_process = {"process": self._pid}
+
     def end(self) -> NoReturn:
         """Ends this process and all that its functions have started."""
         self.end_if_forked()
+        if self._over is not None:
+            os.write(self._over, b"\1")
         if os.getpgrp() == self._pid:
             os.killpg(self._pid, SIGKILL)
         os._exit(0)  # Threads that still run are not waited for.

@@ -10,6 +10,8 @@ from time import perf_counter_ns, sleep
 from deadheat import __version__
 from deadheat._channel import IS_PYPY, Channel, PeerGone, drawn, hold_heap
 from deadheat._errors import Refused, UsageError
+from deadheat._forks import CAN_FORK, request_in_child
+from deadheat._growth import CONFIRMED, SHOWN, advice, rises, times_as_long
 from deadheat._timing import METRICS, Contender, Instruments, cpu_overhead, has_children
 
 TYPE_CHECKING = False
@@ -33,6 +35,13 @@ JIT_LEAST_NS, JIT_MOST_NS, JIT_ROUND_NS = 300_000_000, 2_000_000_000, 20_000_000
 # CPython 3.10 keeps what the names of a function stand for from so many calls on; later ones
 # specialise after few. And the time that this may take.
 OPCACHE_CALLS, OPCACHE_MOST_NS = 1_024 if sys.version_info < (3, 11) else 0, 50_000_000
+# A sample of one call that takes so long is not taken again: a first call of it counts.
+LONG_NS = 5_000_000
+# A first call that is slower than the second by no more than this needs no warm-up, if both
+# contenders together are so slow that this would be one round.
+GAIN, LONG_ROUND_NS = 0.01, 10_000_000
+# An input takes long that takes so many times as long as the samples on it.
+LONG_INPUT = 10
 # Characters of a message at most, and frames of a traceback.
 MOST_SAID, FRAMES = 2_000, 4
 
@@ -50,12 +59,18 @@ HAS_JIT = has_jit()
 def serve(channel: Channel, benchmarks: Mapping[str, Benchmark]) -> NoReturn:
     """Answers requests until there are no more, and ends the process."""
     greet(channel)
-    answer_all(channel, Session(channel, benchmarks), channel.request())
+    request = channel.request()
+    if request[0] == "import":
+        request = request_in_child(channel)
+    answer_all(channel, Session(channel, benchmarks), request)
     channel.end()
 
 
-def greet(channel: Channel, metrics: Sequence[str] = METRICS) -> None:
-    channel.reply("hello", {"protocol": 2, "worker": worker_name(), "metrics": metrics})
+def greet(channel: Channel, metrics: Sequence[str] = METRICS, can_fork: bool = CAN_FORK) -> None:
+    hello: dict[str, Any] = {"protocol": 2, "worker": worker_name(), "metrics": metrics}
+    if can_fork:
+        hello["forks"] = True
+    channel.reply("hello", hello)
 
 
 def answer_all(channel: Channel, session: Session, request: tuple[str, dict[str, Any]]) -> None:
@@ -177,6 +192,11 @@ class Session:
         self._collects = True
         self._given: Any = None
         self._ready: int | None = None
+        # The first call of each contender in this process, in nanoseconds, and whether it was as
+        # fast as the second.
+        self._first_ns: dict[int, int] = {}
+        self._warm = False
+        self._input_ns = 0
         self._held: list[Any] = []
         self.seed: int | None = None
 
@@ -213,6 +233,7 @@ class Session:
         self._held = hold_heap(asked.get("heap_bytes", 0))
         if asked.get("input_per_call"):
             benchmark.renew_for_every_call()
+            self._first_ns.clear()
         self.make_contenders(benchmark, functions, asked.get("heap_bytes", 0) % 2 == 1)
         # A program that has turned its collector off is raced without it.
         self._collects = benchmark.gc and gc.isenabled()
@@ -220,7 +241,8 @@ class Session:
         gc.collect()
         if not IS_PYPY:  # Its collector has no such thing.
             gc.freeze()
-        return "prepared", {"renews_input": benchmark.input is not None}
+        said = {"renews_input": benchmark.input is not None}
+        return "prepared", {**said, **self._channel.of_process}
 
     def make_contenders(
         self, benchmark: Benchmark, functions: Sequence[Callable[..., Any]], in_order: bool
@@ -249,7 +271,9 @@ class Session:
             if benchmark.input_per_call:
                 self._given = lambda: make(seed, **arguments)
             else:
+                begun = perf_counter_ns()
                 self._given = make(seed, **arguments)
+                self._input_ns = perf_counter_ns() - begun
         if self._collects:
             # The input is no garbage either: the first collection of a sample leaves it out.
             gc.collect(1)
@@ -262,14 +286,16 @@ class Session:
         contender = self._contenders[number]
         if number not in self._called:
             self._called.add(number)
-            self.call_once(contender)
+            first = self.call_once(contender)
+            if iterations == 1 and first[0] >= LONG_NS:
+                return first
         values = contender.sample(self._given, iterations)
         if not (self._benchmark and self._benchmark.check_outputs):
             contender.kept = None
         return values
 
-    def call_once(self, contender: Contender) -> None:
-        """The first call of a function, from which only this process may come back.
+    def call_once(self, contender: Contender) -> list[int]:
+        """The first call of a function, from which only this process may come back, as a sample.
 
         A function that forks, and whose child returns, would double the number of processes with
         every call.
@@ -278,7 +304,7 @@ class Session:
         came_back, tell = os.pipe()
         os.set_blocking(came_back, False)
         try:
-            contender.sample(self._given, 1)
+            values = contender.sample(self._given, 1)
         finally:
             if os.getpid() != process:
                 os.write(tell, b"\1")
@@ -294,6 +320,7 @@ class Session:
         os.close(tell)
         if forked:
             raise RuntimeError("the function forks, and its child comes back from the call")
+        return values
 
     def examine(self, seed: int) -> None:
         """Looks at the first calls, once, and has an input of this seed ready afterwards."""
@@ -318,7 +345,7 @@ class Session:
                 contender.sample(self._given, 1)
             else:
                 self._called.add(number)
-                self.call_once(contender)
+                self._first_ns[number] = self.call_once(contender)[0]
             output, contender.kept = contender.kept, None
             contender.watch(None)
             return output
@@ -336,6 +363,7 @@ class Session:
         self._notes = found.notes + notes_on_modules(benchmark)
         if changes:
             benchmark.renew_for_every_call()
+            self._first_ns.clear()
             self.make_contenders(benchmark, functions, True)
         if changes or not found.is_fresh:
             self.make_input(seed)
@@ -354,10 +382,14 @@ class Session:
             call_ns, iterations = self.call_times(least, most)
         iterations = self.watch_collections(call_ns, iterations, most)
         calibrated: dict[str, Any] = {"iterations": iterations, "call_ns": call_ns}
+        if self._warm and self._benchmark.input is None and sum(call_ns) > LONG_ROUND_NS:
+            calibrated["warm_at_once"] = True
         if self._benchmark.input_per_call:
             calibrated["most_iterations"] = most
             if was_shared:
                 calibrated["input_per_call"] = True
+        elif self._benchmark.input is not None:
+            calibrated["input_ns"] = self._input_ns
         if self._notes:
             calibrated["notes"] = self._notes
         return "calibrated", calibrated
@@ -384,27 +416,50 @@ class Session:
         """Nanoseconds of a call of each contender, and the calls of a sample that lasts at least
         so long."""
         call_ns = []
+        self._warm = not HAS_JIT
         for contender in self._contenders:
-            iterations = 1
-            while self.sample(contender.number, iterations)[0] < least and iterations < most:
+            number, iterations = contender.number, 1
+            took = self._first_ns.pop(number, None) or self.sample(number, 1)[0]
+            if took >= LONG_NS:
+                again = self.sample(number, 1)[0]
+                self._warm &= again >= took * (1 - GAIN)
+                call_ns.append(float(again))
+                continue
+            self._warm = False
+            while took < least and iterations < most:
                 iterations *= 2
-            shortest = min(self.sample(contender.number, iterations)[0] for _ in range(3))
-            call_ns.append(shortest / iterations)
+                took = self.sample(number, iterations)[0]
+            call_ns.append(self.steady(number, iterations) / iterations)
         return call_ns, min(1 + int(least / max(min(call_ns), 0.1)), most)
+
+    def steady(self, number: int, iterations: int) -> float:
+        """The shortest of a few samples, which must not take longer and longer."""
+        if self._benchmark is not None and self._benchmark.input_per_call:
+            return min(self.sample(number, iterations)[0] for _ in range(3))
+        times: list[float] = [self.sample(number, iterations)[0] for _ in range(SHOWN)]
+        if rises(times):
+            more: list[float] = [self.sample(number, iterations)[0] for _ in range(CONFIRMED)]
+            if times_as_long(times, [min(more)]):
+                raise UsageError(advice(min(times) / iterations, min(more) / iterations))
+        return min(times)
 
     def warm_up(self, asked: dict[str, Any]) -> Reply:
         if HAS_JIT:
             rounds = self.compile_all(asked["seed"], asked["order"], asked["iterations"])
         else:
             rounds = self.specialise_all(asked["seed"], asked["order"], asked["iterations"])
-        self._ready = asked["seed"] if rounds == 1 else None
+        self._ready = asked["seed"] if rounds == 1 or self.seed == asked["seed"] else None
         return "warm", {"rounds": rounds, "ready": self._ready}
 
     def specialise_all(self, seed: int, order: Sequence[int], iterations: int) -> int:
         """Calls the contenders until they get no faster, and returns the number of rounds."""
-        rounds, idle, took, best = 0, 0, 0, float("inf")
+        rounds, idle, took, best, making = 0, 0, 0, float("inf"), 0
         while idle < 2 and rounds < 50 and took < 10_000_000:
-            self.make_input(seed + rounds)
+            # An input that takes long to make is enough for all rounds.
+            if making < LONG_INPUT * took or rounds == 0:
+                begun = perf_counter_ns()
+                self.make_input(seed + rounds)
+                making = perf_counter_ns() - begun
             took = sum(self.sample(n, iterations)[0] for n in order)
             rounds, idle = rounds + 1, 0 if took < 0.99 * best else idle + 1
             best = min(best, took)
@@ -433,8 +488,16 @@ class Session:
                 best, improved = took / passes, passed
         return rounds
 
+    def keeps_input(self, seed: int) -> bool:
+        """Returns whether the input of this seed is there still, from the block before: deadheat
+        asks for one again where making it takes long."""
+        per_call = self._benchmark is not None and self._benchmark.input_per_call
+        return self._ready is None and self.seed == seed and not per_call
+
     def block(self, asked: dict[str, Any]) -> Reply:
-        if self._ready != asked["seed"]:
+        if self.keeps_input(asked["seed"]):
+            gc.collect()
+        elif self._ready != asked["seed"]:
             self.make_input(asked["seed"])
         self._ready = None
         self._tools.keep_waiting()

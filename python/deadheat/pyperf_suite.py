@@ -163,7 +163,8 @@ def serve_script(channel: Channel, path: str, words: list[str]) -> NoReturn:
     global running
     # What the script prints is no answer.
     os.dup2(2, 1)
-    greet(channel, [metric for metric in METRICS if metric != METRICS[CPU]])
+    metrics = [metric for metric in METRICS if metric != METRICS[CPU]]
+    greet(channel, metrics, can_fork=False)
     running = Script(channel)
     pyperf.Runner = Runner
     problem: dict[str, Any] = {"unknown": {}}

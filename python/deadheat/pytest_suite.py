@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from deadheat._channel import Channel, hold_heap
+from deadheat._forks import request_in_child
 from deadheat._worker import Session, answer_all, described, failed, greet
 
 try:
@@ -64,7 +65,13 @@ class Suite:
         self.suite_of = suite_of
         # The request that waits for its reply.
         self.kind, self.asked = request
-        self._only: str | None = self.asked["benchmark"] if self.kind == "prepare" else None
+        # The files that hold what is raced, as they are called below the root; all where nothing
+        # is raced yet.
+        self._only: set[str] | None = None
+        if self.kind == "prepare":
+            self._only = {file_of(self.asked["benchmark"])}
+        elif self.kind == "import":
+            self._only = set(map(file_of, self.asked["benchmarks"]))
         self.refusal = Refusal()
         self._uncollected: dict[str, str] = {}
         self._prepare: dict[str, Any] = {}
@@ -108,15 +115,14 @@ class Suite:
         session.config.pluginmanager.register(Fixtures(self), "deadheat-benchmark")
 
     def pytest_ignore_collect(self, collection_path: Path, config: pytest.Config) -> bool | None:
-        """Passes over all files but that of the one test that is wanted."""
+        """Passes over all files but those of the tests that are wanted."""
         if self._only is None or collection_path.is_dir() or collection_path.name == "__init__.py":
             return None
         try:
             below = collection_path.relative_to(config.rootpath).as_posix()
         except ValueError:
             return None
-        wanted = self._only.partition(NOT_COLLECTED)[0].partition("::")[0]
-        return True if wanted != below else None
+        return True if below not in self._only else None
 
     def uncollected_name(self, nodeid: str) -> str:
         reason = self._uncollected[nodeid].rpartition("; ")[2]
@@ -136,6 +142,8 @@ class Suite:
             listed += [{"name": self.uncollected_name(nodeid)} for nodeid in self._uncollected]
             self.reply("listed", {"benchmarks": listed})
             self.next_request()
+        if self.kind == "import":
+            self.kind, self.asked = request_in_child(self.channel)
         if self.kind == "prepare":
             name = self.asked["benchmark"]
             uncollected = self._uncollected.get(name.partition(NOT_COLLECTED)[0])
@@ -175,7 +183,7 @@ class Suite:
     def pytest_runtest_call(self, item: pytest.Item) -> None:
         """The fixtures are there, and the test is about to be called."""
         if self.kind == "prepare":
-            self.reply("prepared", {})
+            self.reply("prepared", self.channel.of_process)
             self.next_request()
             # The pilot and the smoke test run the test to its end once, before they race: only so
             # it is known that it calls the fixture once, and passes.
@@ -403,6 +411,11 @@ class Fixtures:
     @pytest.fixture
     def benchmark_weave(self, benchmark: StandIn) -> Function:
         return benchmark.weave
+
+
+def file_of(name: str) -> str:
+    """The file of a test, or of what could not be collected."""
+    return name.partition(NOT_COLLECTED)[0].partition("::")[0]
 
 
 def uses_fixture(item: pytest.Item) -> bool:

@@ -436,3 +436,79 @@ def test_options_that_pytest_refuses_are_told_at_last(suite):
         worker.ask("list")
     last = worker.said().splitlines()[-1]
     assert last == "deadheat: pytest: unrecognized arguments: --no-such-option"
+
+
+FORKS = pytest.mark.skipif(sys.platform == "darwin", reason="forks are not for macOS")
+
+
+@FORKS
+def test_one_start_collects_the_files_that_are_wanted_and_serves_each_test_in_a_child(suite):
+    for name in ("a", "b", "c"):
+        suite.write(
+            f"test_{name}.py",
+            f"""
+            import os
+            import pytest
+            with open("imported", "a") as log:
+                log.write("{name}")
+            @pytest.fixture(scope="session")
+            def made():
+                with open("fixtures", "a") as log:
+                    log.write("+")
+                yield [1]
+                with open("fixtures", "a") as log:
+                    log.write("-")
+            def test_one(benchmark, made):
+                assert made == [1]
+                benchmark(made.append, 2)
+            @pytest.mark.skip(reason="not today")
+            def test_skips(benchmark): ...
+            """,
+        )
+    wanted = ["test_a.py::test_one", "test_a.py::test_skips", "test_c.py::test_one"]
+    worker = suite.start()
+    assert worker.ask("import", benchmarks=wanted) == {"imported": {}}
+    assert (suite.folder / "imported").read_text() == "ac"
+    children = set()
+    for name in (wanted[0], wanted[2], wanted[0]):
+        children.add(worker.prepare(name)["prepared"]["process"])
+        worker.ask("calibrate", seed=1, least_ns=1)
+        assert "block" in worker.block()
+        assert worker.ask("bye") == {"over": {}}
+    assert len(children) == 3
+    assert (suite.folder / "imported").read_text() == "ac"
+    # The pilot runs the test to its end once, but does not set the session up anew.
+    made = (suite.folder / "fixtures").read_text()
+    assert made == "+-" * (len(made) // 2)
+    assert len(made) >= 6
+    assert worker.prepare(wanted[1])["failed"]["problem"] == {"skipped": "not today"}
+    assert worker.heard() == {"over": {}}
+    assert "process" in worker.prepare(wanted[2])["prepared"]
+
+
+@FORKS
+def test_a_file_that_is_broken_costs_its_tests_and_no_others(suite):
+    suite.write("test_good.py", "def test_it(benchmark): benchmark(sum, [1])")
+    suite.write("test_bad.py", "import missing_module\ndef test_it(benchmark): ...")
+    names = suite.names()
+    worker = suite.start()
+    assert worker.ask("import", benchmarks=names) == {"imported": {}}
+    failed = [name for name in names if "failed" in worker.prepare(name)
+              and worker.heard() == {"over": {}}]  # fmt: skip
+    assert [name.partition(" ")[0] for name in failed] == ["test_bad.py"]
+
+
+@FORKS
+def test_a_suite_with_threads_is_started_for_each_test(suite):
+    suite.write(
+        "test_it.py",
+        """
+        import threading, time
+        threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+        def test_it(benchmark): benchmark(sum, [1])
+        """,
+    )
+    worker = suite.start()
+    imported = worker.ask("import", benchmarks=["test_it.py::test_it", "test_it.py::test_x"])
+    assert imported["imported"]["unforked"].startswith("a thread ")
+    assert worker.prepare("test_it.py::test_it") == {"prepared": {}}

@@ -28,6 +28,7 @@ mod procfs;
 #[cfg(feature = "commands")]
 mod profile;
 mod random;
+mod rounds;
 mod run_delay;
 mod session;
 mod stack;

@@ -3,14 +3,15 @@
 use std::time::Duration;
 
 use deadheat_model::{
-    BenchmarkFailure, Block, BlockRecord, Decision, EndReason, Metric, Observed, Placed, Plan,
-    RecordSink, RerunKind, Run, RunEnd, Slot, Standing, StoppingRule,
+    BenchmarkFailure, Block, BlockRecord, ContenderId, Decision, EndReason, Metric, Observed,
+    Placed, Plan, RecordSink, RerunKind, Run, RunEnd, Slot, Standing, StoppingRule,
 };
 
 use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::interrupt::Interrupts;
 use crate::order::Schedule;
+use crate::rounds::{Rounds, Row};
 
 /// The contenders of a plan, ready to be run. The session drives them; it
 /// does not know what they are.
@@ -38,6 +39,11 @@ pub trait Contenders {
     /// every block.
     fn observed(&mut self) -> Vec<Observed> {
         Vec::new()
+    }
+    /// Nanoseconds since this was last asked that went into what serves several benchmarks, and is
+    /// no time of the one that runs.
+    fn shared_ns(&mut self) -> u64 {
+        0
     }
     /// Processes launched since this was last asked.
     fn launched(&mut self) -> u64 {
@@ -97,6 +103,10 @@ pub struct Progress<'a> {
 
 /// Someone who watches the race, between blocks.
 pub trait Watcher {
+    /// The pilot of a benchmark begins: its number, counted from 1, and the number of pilots.
+    fn pilot_begins(&mut self, _benchmark: &str, _number: (usize, usize)) {}
+    /// The pilots are over, and this number of benchmarks race, which usually takes `forecast`.
+    fn race_begins(&mut self, _benchmarks: usize, _forecast: Duration) {}
     /// Returns whether anyone looks: a standing is only worked out for those who do.
     fn watching(&self) -> bool;
     /// Returns whether it is time to look again, so many nanoseconds into the run.
@@ -184,17 +194,12 @@ impl Session<'_> {
         let mut warm_up_left_ns = self
             .budget
             .map(|budget| budget.as_nanos() as u64 / WARM_UP_PART);
-        for benchmark in in_order(&plan) {
+        let in_rounds = |benchmark: &usize| plan.races_in_rounds(*benchmark);
+        let (together, one_by_one): (Vec<usize>, Vec<usize>) = in_order(&plan).partition(in_rounds);
+        self.race_in_rounds(run, &plan, (together, end_ns), &mut reason)?;
+        for benchmark in one_by_one {
             let rerun = plan.benchmarks[benchmark].rerun;
-            // A benchmark that failed needs no rerun.
-            let failed = run.failures.iter().any(|failure| {
-                failure.benchmark == benchmark
-                    || rerun.is_some_and(|rerun| rerun.of == failure.benchmark)
-            });
-            let samples = &run.benchmarks[benchmark];
-            let is_over = !samples.blocks().is_empty()
-                && self.rule.decide(benchmark, samples) == Decision::Stop;
-            if failed || is_over || !plan.races(&plan.benchmarks[benchmark]) {
+            if self.is_settled(run, &plan, benchmark) {
                 continue;
             }
             let share = end_ns.map(|end| self.share(end, shares_to_come(&plan, benchmark)));
@@ -207,25 +212,278 @@ impl Session<'_> {
                 opened.and_then(|()| self.one_benchmark(run, &plan, benchmark, (deadline, left)));
             // Also after a failure: what half of a setup did must be undone.
             let closed = self.contenders.close(benchmark);
-            match raced.and_then(|raced| closed.map(|()| raced)) {
-                // A rerun may be cut: no verdict waits for it.
-                Ok(EndReason::Budget) if rerun.is_none() => reason = EndReason::Budget,
-                Ok(_) => {}
-                Err(error)
-                    if (self.outlive_failures || rerun.is_some()) && error.is_of_a_contender() =>
-                {
-                    let failure = BenchmarkFailure {
-                        benchmark,
-                        message: error.within_benchmark(),
-                    };
-                    self.sink.failed(&failure)?;
-                    run.failures.push(failure);
-                }
-                Err(error) => return Err(error),
+            let raced = raced.and_then(|raced| closed.map(|()| raced));
+            // A rerun may be cut: no verdict waits for it.
+            if self.outlived(run, benchmark, raced)? == EndReason::Budget && rerun.is_none() {
+                reason = EndReason::Budget;
             }
-            self.watcher.benchmark_done(run, benchmark);
         }
         Ok(reason)
+    }
+
+    /// Returns true if nothing of a benchmark is left to race.
+    fn is_settled(&mut self, run: &Run, plan: &Plan, benchmark: usize) -> bool {
+        let rerun = plan.benchmarks[benchmark].rerun;
+        // A benchmark that failed needs no rerun.
+        let failed = run.failures.iter().any(|failure| {
+            failure.benchmark == benchmark
+                || rerun.is_some_and(|rerun| rerun.of == failure.benchmark)
+        });
+        let samples = &run.benchmarks[benchmark];
+        let is_over =
+            !samples.blocks().is_empty() && self.rule.decide(benchmark, samples) == Decision::Stop;
+        failed || is_over || !plan.races(&plan.benchmarks[benchmark])
+    }
+
+    /// Takes down how a benchmark ended, and returns that; `Err` where its failure ends the race.
+    fn outlived(
+        &mut self,
+        run: &mut Run,
+        benchmark: usize,
+        raced: Result<EndReason, EngineError>,
+    ) -> Result<EndReason, EngineError> {
+        let is_rerun = run.header.plan.benchmarks[benchmark].rerun.is_some();
+        let ended = match raced {
+            Ok(ended) => ended,
+            Err(error) if (self.outlive_failures || is_rerun) && error.is_of_a_contender() => {
+                let failure = BenchmarkFailure {
+                    benchmark,
+                    message: error.within_benchmark(),
+                };
+                self.sink.failed(&failure)?;
+                run.failures.push(failure);
+                EndReason::Finished
+            }
+            Err(error) => return Err(error),
+        };
+        self.watcher.benchmark_done(run, benchmark);
+        Ok(ended)
+    }
+
+    /// Races these benchmarks in rounds: a replicate of each that is still open, then the next of
+    /// each, so that each is spread over the whole time.
+    fn race_in_rounds(
+        &mut self,
+        run: &mut Run,
+        plan: &Plan,
+        (benchmarks, end_ns): (Vec<usize>, Option<u64>),
+        reason: &mut EndReason,
+    ) -> Result<(), EngineError> {
+        let mut rows = Vec::new();
+        for benchmark in benchmarks {
+            if !self.is_settled(run, plan, benchmark) {
+                rows.push(self.row(run, plan, benchmark));
+            }
+        }
+        let mut rounds = Rounds::new(rows);
+        let raced = self.all_rounds(run, plan, (&mut rounds, end_ns), reason);
+        // Without time or after an error.
+        for row in rounds.open().to_vec() {
+            if row.has_begun {
+                self.contenders.close(row.benchmark)?;
+            }
+            if raced.is_ok() {
+                *reason = EndReason::Budget;
+                self.watcher.benchmark_done(run, row.benchmark);
+            }
+        }
+        raced
+    }
+
+    fn all_rounds(
+        &mut self,
+        run: &mut Run,
+        plan: &Plan,
+        (rounds, end_ns): (&mut Rounds, Option<u64>),
+        reason: &mut EndReason,
+    ) -> Result<(), EngineError> {
+        loop {
+            let now = self.clock.elapsed_ns();
+            let left = end_ns.map(|end| end.saturating_sub(now));
+            let owes_block = owes_block(run, plan);
+            let Some(place) = rounds.next(left.filter(|_| !owes_block)) else {
+                return Ok(());
+            };
+            let benchmark = rounds.row(place).benchmark;
+            let others: Vec<usize> = rounds.open().iter().map(|row| row.benchmark).collect();
+            let raced = self.turn(run, plan, (rounds.row(place), &others), end_ns);
+            let ended = match raced {
+                Ok(None) => continue,
+                Ok(Some(ended)) => Ok(ended),
+                Err(error) => Err(error),
+            };
+            let is_own = rounds.row(place).has_begun;
+            rounds.close(place);
+            let closed = match is_own {
+                true => self.contenders.close(benchmark),
+                false => Ok(()),
+            };
+            let ended = ended.and_then(|ended| closed.map(|()| ended));
+            if self.outlived(run, benchmark, ended)? == EndReason::Budget {
+                *reason = EndReason::Budget;
+            }
+        }
+    }
+
+    /// Races the next replicate of a benchmark. Returns how the benchmark ended, if it is over.
+    fn turn(
+        &mut self,
+        run: &mut Run,
+        plan: &Plan,
+        (row, open): (&mut Row, &[usize]),
+        end_ns: Option<u64>,
+    ) -> Result<Option<EndReason>, EngineError> {
+        if !row.has_begun {
+            row.has_begun = true;
+            self.contenders.open(row.benchmark)?;
+            let (mut left, deadline) = (None, end_ns);
+            row.previous = self.warm_up(run, plan, row.benchmark, (deadline, &mut left))?;
+        }
+        let others = open.iter().copied().filter(|other| *other != row.benchmark);
+        let one_by_one = in_order(plan).filter(|other| !plan.races_in_rounds(*other));
+        let limits = Limits {
+            deadline: end_ns,
+            left_ns: row.left_ns(),
+            end_ns,
+            to_come: others.chain(one_by_one).collect(),
+            alike: open.len() as u64,
+        };
+        self.replicate(run, plan, row, &limits)
+    }
+
+    /// Races the next replicate of a benchmark. Returns how the benchmark ended, if it is over.
+    fn replicate(
+        &mut self,
+        run: &mut Run,
+        plan: &Plan,
+        row: &mut Row,
+        limits: &Limits,
+    ) -> Result<Option<EndReason>, EngineError> {
+        row.turn_began_ns = self.clock.elapsed_ns();
+        let is_cut = self.blocks(run, plan, row, limits)?;
+        row.spent_ns += self.took(row);
+        row.next += 1;
+        if is_cut {
+            return Ok(Some(EndReason::Budget));
+        }
+        let decision = self
+            .rule
+            .decide(row.benchmark, &run.benchmarks[row.benchmark]);
+        let is_over = decision == Decision::Stop || row.next >= row.end;
+        Ok(is_over.then_some(EndReason::Finished))
+    }
+
+    /// The time that the turn of a benchmark has taken so far.
+    fn took(&self, row: &Row) -> u64 {
+        self.clock.elapsed_ns().saturating_sub(row.turn_began_ns)
+    }
+
+    /// Runs the blocks of a replicate; returns whether a limit cut it short.
+    fn blocks(
+        &mut self,
+        run: &mut Run,
+        plan: &Plan,
+        row: &mut Row,
+        limits: &Limits,
+    ) -> Result<bool, EngineError> {
+        let schedule = Schedule::new(plan);
+        let (benchmark, replicate) = (row.benchmark, row.next);
+        let keeps_order = plan.benchmarks[benchmark].keeps_order();
+        let may_owe = plan.benchmarks[benchmark].rerun.is_none();
+        let mut record = BlockRecord {
+            benchmark,
+            replicate,
+            ..BlockRecord::default()
+        };
+        for index in 0..plan.blocks_per_replicate(benchmark) {
+            // Where the first block took the samples of all, what is left
+            // is to write them down.
+            let measured = keeps_order && index > 0;
+            if !measured && self.stop.requested().is_some() {
+                return Err(EngineError::Interrupted);
+            }
+            let own = limits.left_ns.is_some_and(|left| self.took(row) >= left);
+            let is_over = !measured && (own || self.is_over(limits.deadline));
+            if is_over && !(may_owe && owes_block(run, plan)) {
+                return Ok(true);
+            }
+            let block = schedule.block(benchmark, replicate, index, row.previous);
+            record.index = index;
+            record.primed = block.prime.is_some();
+            record.samples.clear();
+            record.values.clear();
+            self.contenders.run(&block, &mut record)?;
+            // What serves other benchmarks as well is no time of this one.
+            row.turn_began_ns += self.contenders.shared_ns();
+            record.elapsed_ns = self.clock.elapsed_ns();
+            if let Some(placed) = self.contenders.placed() {
+                self.sink.placed(&placed)?;
+                run.placed.push(placed);
+            }
+            for observed in self.contenders.observed() {
+                self.sink.observed(&observed)?;
+                run.observed.push(observed);
+            }
+            self.sink.block(&record)?;
+            row.previous = block.slots.last().map(|slot| slot.contender);
+            run.benchmarks[benchmark]
+                .push(&record)
+                .map_err(|source| EngineError::Sample {
+                    benchmark: plan.benchmarks[benchmark].name.clone(),
+                    source,
+                })?;
+            run.launches += self.contenders.launched();
+            run.elapsed_ns = record.elapsed_ns;
+            if self.watcher.watching() && self.watcher.due(run.elapsed_ns) {
+                self.report(run, plan, row, limits);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Runs the launches before the first block that are thrown away, as far as there is time for
+    /// them; returns the contender of the last.
+    fn warm_up(
+        &mut self,
+        run: &mut Run,
+        plan: &Plan,
+        benchmark: usize,
+        (deadline, left_ns): (Option<u64>, &mut Option<u64>),
+    ) -> Result<Option<ContenderId>, EngineError> {
+        let started_ns = self.clock.elapsed_ns();
+        let warm_up = Schedule::new(plan).warm_up(benchmark);
+        let contenders = plan.benchmarks[benchmark].contenders.len().max(1);
+        let until = left_ns.map(|left| started_ns.saturating_add(left));
+        for round in warm_up.chunks(contenders) {
+            if self.stop.requested().is_some() {
+                return Err(EngineError::Interrupted);
+            }
+            if self.is_over(until) || self.is_over(deadline) {
+                break;
+            }
+            self.contenders.warm_up(benchmark, round)?;
+            run.launches += self.contenders.launched();
+        }
+        if let Some(left) = left_ns {
+            *left = left.saturating_sub(self.clock.elapsed_ns() - started_ns);
+        }
+        Ok(warm_up.last().map(|slot| slot.contender))
+    }
+
+    /// A benchmark at the beginning of this session.
+    fn row(&self, run: &Run, plan: &Plan, benchmark: usize) -> Row {
+        let first_of_part = plan.design.shard.map_or(0, |part| part.first_replicate());
+        let last = run.benchmarks[benchmark].blocks().last();
+        let first = last.map_or(first_of_part, |last| last.replicate + 1);
+        let budget = plan.budget(benchmark);
+        Row {
+            benchmark,
+            first,
+            next: first,
+            end: first_of_part.saturating_add(self.max_replicates),
+            budget_ns: budget.map(|budget| u64::try_from(budget.as_nanos()).unwrap_or(u64::MAX)),
+            ..Row::default()
+        }
     }
 
     /// When so much time from now will have passed.
@@ -252,129 +510,76 @@ impl Session<'_> {
         benchmark: usize,
         (deadline, warm_up_left_ns): (Option<u64>, &mut Option<u64>),
     ) -> Result<EndReason, EngineError> {
-        let schedule = Schedule::new(plan);
-        let blocks_per_replicate = plan.blocks_per_replicate(benchmark);
-        let keeps_order = plan.benchmarks[benchmark].keeps_order();
-        let started_ns = self.clock.elapsed_ns();
-        let warm_up = schedule.warm_up(benchmark);
-        let contenders = plan.benchmarks[benchmark].contenders.len().max(1);
-        // A budget that measures nothing is of no use to anybody.
-        let mut raced = plan.benchmarks.iter().zip(&run.benchmarks);
-        let mut owes_block = plan.benchmarks[benchmark].rerun.is_none()
-            && raced.all(|(of, samples)| of.rerun.is_some() || samples.blocks().is_empty());
-        if self.is_over(deadline) && !owes_block {
+        let may_owe = plan.benchmarks[benchmark].rerun.is_none();
+        if self.is_over(deadline) && !(may_owe && owes_block(run, plan)) {
             return Ok(EndReason::Budget);
         }
-        let warm_until = warm_up_left_ns.map(|left| started_ns.saturating_add(left));
-        for round in warm_up.chunks(contenders) {
-            if self.stop.requested().is_some() {
-                return Err(EngineError::Interrupted);
-            }
-            if self.is_over(warm_until) || self.is_over(deadline) {
-                break;
-            }
-            self.contenders.warm_up(benchmark, round)?;
-            run.launches += self.contenders.launched();
+        let mut row = self.row(run, plan, benchmark);
+        row.spent_ns = self.clock.elapsed_ns();
+        row.previous = self.warm_up(run, plan, benchmark, (deadline, warm_up_left_ns))?;
+        row.spent_ns = self.clock.elapsed_ns() - row.spent_ns;
+        if row.next >= row.end {
+            return Ok(EndReason::Finished);
         }
-        if let Some(left) = warm_up_left_ns {
-            *left = left.saturating_sub(self.clock.elapsed_ns() - started_ns);
-        }
-        let mut previous = warm_up.last().map(|slot| slot.contender);
-        let first_of_part = plan.design.shard.map_or(0, |part| part.first_replicate());
-        let last = run.benchmarks[benchmark].blocks().last();
-        let first = last.map_or(first_of_part, |last| last.replicate + 1);
-        let end = first_of_part.saturating_add(self.max_replicates);
-        let mut record = BlockRecord {
-            benchmark,
-            ..BlockRecord::default()
+        let limits = Limits {
+            deadline,
+            left_ns: None,
+            end_ns: None,
+            to_come: in_order(plan)
+                .skip_while(|place| *place != benchmark)
+                .skip(1)
+                .collect(),
+            alike: shares_to_come(plan, benchmark) as u64,
         };
-        for replicate in first..end {
-            for index in 0..blocks_per_replicate {
-                // Where the first block took the samples of all, what is left
-                // is to write them down.
-                let measured = keeps_order && index > 0;
-                if !measured && self.stop.requested().is_some() {
-                    return Err(EngineError::Interrupted);
-                }
-                if !measured && !owes_block && self.is_over(deadline) {
-                    return Ok(EndReason::Budget);
-                }
-                owes_block = false;
-                let block = schedule.block(benchmark, replicate, index, previous);
-                record.replicate = replicate;
-                record.index = index;
-                record.primed = block.prime.is_some();
-                record.samples.clear();
-                record.values.clear();
-                self.contenders.run(&block, &mut record)?;
-                record.elapsed_ns = self.clock.elapsed_ns();
-                if let Some(placed) = self.contenders.placed() {
-                    self.sink.placed(&placed)?;
-                    run.placed.push(placed);
-                }
-                for observed in self.contenders.observed() {
-                    self.sink.observed(&observed)?;
-                    run.observed.push(observed);
-                }
-                self.sink.block(&record)?;
-                previous = block.slots.last().map(|slot| slot.contender);
-                run.benchmarks[benchmark]
-                    .push(&record)
-                    .map_err(|source| EngineError::Sample {
-                        benchmark: plan.benchmarks[benchmark].name.clone(),
-                        source,
-                    })?;
-                run.launches += self.contenders.launched();
-                run.elapsed_ns = record.elapsed_ns;
-                if self.watcher.watching() && self.watcher.due(run.elapsed_ns) {
-                    self.report(run, plan, benchmark, started_ns, first, deadline);
-                }
-            }
-            if self.rule.decide(benchmark, &run.benchmarks[benchmark]) == Decision::Stop {
-                break;
+        loop {
+            if let Some(ended) = self.replicate(run, plan, &mut row, &limits)? {
+                return Ok(ended);
             }
         }
-        Ok(EndReason::Finished)
     }
 
-    fn report(
-        &mut self,
-        run: &Run,
-        plan: &Plan,
-        benchmark: usize,
-        started_ns: u64,
-        first: u32,
-        deadline: Option<u64>,
-    ) {
+    fn report(&mut self, run: &Run, plan: &Plan, row: &Row, limits: &Limits) {
+        let benchmark = row.benchmark;
         let samples = &run.benchmarks[benchmark];
         let per_replicate = u64::from(plan.blocks_per_replicate(benchmark));
         let blocks = samples.blocks().len() as u64;
         let done = blocks
-            .saturating_sub(u64::from(first) * per_replicate)
+            .saturating_sub(u64::from(row.first) * per_replicate)
             .max(1);
         let now = run.elapsed_ns;
-        let block_ns = (now - started_ns.min(now)) / done;
-        let at_most = |benchmark: usize| match plan.benchmarks[benchmark].rerun {
-            Some(rerun) => u64::from(rerun.replicates) * per_replicate,
-            // Taken up again, a run goes on beyond its plan.
-            None if self.max_replicates > plan.max_replicates() => {
-                u64::from(self.max_replicates) * per_replicate
-            }
-            None => {
-                let planned = plan.looks(benchmark).max_replicates();
-                u64::from(planned.min(self.max_replicates)) * per_replicate
+        let block_ns = (row.spent_ns + now.saturating_sub(row.turn_began_ns)) / done;
+        let at_most = |benchmark: usize| {
+            let per_replicate = u64::from(plan.blocks_per_replicate(benchmark));
+            match plan.benchmarks[benchmark].rerun {
+                Some(rerun) => u64::from(rerun.replicates) * per_replicate,
+                // Taken up again, a run goes on beyond its plan.
+                None if self.max_replicates > plan.max_replicates() => {
+                    u64::from(self.max_replicates) * per_replicate
+                }
+                None => {
+                    let planned = plan.looks(benchmark).max_replicates();
+                    u64::from(planned.min(self.max_replicates)) * per_replicate
+                }
             }
         };
+        let left = |benchmark: usize| {
+            let blocks = run.benchmarks[benchmark].blocks().len() as u64;
+            at_most(benchmark).saturating_sub(blocks)
+        };
         let blocks_at_most = at_most(benchmark);
-        let to_come = in_order(plan).skip_while(|place| *place != benchmark);
-        let blocks_to_come: u64 = to_come.skip(1).map(at_most).sum();
-        let blocks_left = blocks_at_most.saturating_sub(blocks) + blocks_to_come;
+        let blocks_to_come: u64 = limits.to_come.iter().copied().map(left).sum();
+        let blocks_left = left(benchmark) + blocks_to_come;
         let mut left_at_most_ns = blocks_left.saturating_mul(block_ns);
-        if let Some(deadline) = deadline {
+        let own = limits
+            .left_ns
+            .map(|left| row.turn_began_ns.saturating_add(left));
+        if let Some(deadline) = limits.deadline.into_iter().chain(own).min() {
             // Every benchmark to come may take as long as this one. Reruns take what is left.
             let share = deadline.saturating_sub(now);
-            let alike = shares_to_come(plan, benchmark) as u64;
-            left_at_most_ns = left_at_most_ns.min(share.saturating_mul(alike));
+            left_at_most_ns = left_at_most_ns.min(share.saturating_mul(limits.alike));
+        }
+        if let Some(end) = limits.end_ns {
+            left_at_most_ns = left_at_most_ns.min(end.saturating_sub(now));
         }
         let standing = self.rule.standing(benchmark, samples);
         let rerun = plan.benchmarks[benchmark].rerun;
@@ -390,6 +595,26 @@ impl Session<'_> {
             left_at_most_ns,
         });
     }
+}
+
+/// What bounds a replicate, and what is known of the benchmarks to come.
+struct Limits {
+    /// No block of it begins after this.
+    deadline: Option<u64>,
+    /// No block of it begins once its turn has taken this many nanoseconds.
+    left_ns: Option<u64>,
+    /// When all benchmarks that are to come must be over, where that is not their deadline.
+    end_ns: Option<u64>,
+    /// The benchmarks that race besides or after it.
+    to_come: Vec<usize>,
+    /// The number of benchmarks that may each take as long as this one still may.
+    alike: u64,
+}
+
+/// Returns true as long as nothing is measured: a budget that measures nothing is of no use.
+fn owes_block(run: &Run, plan: &Plan) -> bool {
+    let mut raced = plan.benchmarks.iter().zip(&run.benchmarks);
+    raced.all(|(of, samples)| of.rerun.is_some() || samples.blocks().is_empty())
 }
 
 /// The benchmarks in the order of their races. Turns come before the same side by side, so that

@@ -253,19 +253,31 @@ impl WorkerProcess {
         is_stopped(self.pid())
     }
 
+    /// The process that serves: that which was started, or the one it has forked.
     pub(crate) fn pid(&self) -> Pid {
-        self.process.pid()
+        self.process.forked().unwrap_or(self.process.pid())
+    }
+
+    /// Learns which process was forked for the benchmark.
+    pub(crate) fn serves_in(&mut self, forked: u32) {
+        // Where it cannot be told from any other of this number, it is left to its parent.
+        self.process.set_forked(Some(Pid::from_raw(forked as i32)));
+    }
+
+    /// Learns that the process forked for a benchmark is gone.
+    pub(crate) fn serves_itself(&mut self) {
+        self.process.set_forked(None);
     }
 
     /// Returns whether it waits for the baton; `None` when that cannot be known.
     pub(super) fn awaits_baton(&self) -> Option<bool> {
-        self.baton.as_ref()?.is_awaited_by(self.process.pid())
+        self.baton.as_ref()?.is_awaited_by(self.pid())
     }
 
     /// Returns whether it can still take the baton and hand it over; `None` when that
     /// cannot be known.
     pub(super) fn holds_baton(&self) -> Option<bool> {
-        self.baton.as_ref()?.are_held_by(self.process.pid())
+        self.baton.as_ref()?.are_held_by(self.pid())
     }
 
     /// Reads what is there: how many bytes, 0 at the end of the pipe; `None`

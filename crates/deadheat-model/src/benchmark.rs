@@ -29,6 +29,12 @@ pub struct Benchmark {
     pub input_per_call: bool,
     /// Sentences of its workers about what they call, which the answer shows as warnings.
     pub notes: Vec<String>,
+    /// True if a replicate is one slow call of each of two functions: two pairs in two processes
+    /// tell more than one block of twice the length.
+    pub in_pairs: bool,
+    /// True if all blocks of a replicate have one input, as making it takes many times as long as
+    /// the samples of a block.
+    pub one_input: bool,
     /// The work that one iteration gets done, for rates beside the times.
     pub throughput: Option<Throughput>,
     /// Set if this is a rerun of another benchmark, for example in turns instead of side by side. It
@@ -253,7 +259,7 @@ impl Benchmark {
 
     /// Returns true if blocks are ABBA or BAAB.
     pub fn has_abba_blocks(&self) -> bool {
-        self.contenders.len() == 2 && !self.races_in_pairs()
+        self.contenders.len() == 2 && !self.in_pairs && !self.races_in_pairs()
     }
 
     /// The number of slots in one block: four of ABBA, else one of each contender.

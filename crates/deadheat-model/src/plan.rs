@@ -126,6 +126,12 @@ impl Plan {
             .max(1)
     }
 
+    /// Returns true if a benchmark races in rounds with others.
+    pub fn races_in_rounds(&self, benchmark: usize) -> bool {
+        let benchmark = self.benchmarks.get(benchmark);
+        self.design.rounds && benchmark.is_some_and(|one| one.rerun.is_none())
+    }
+
     /// Returns true if this part of the race, or the race where that is all of it, races a benchmark.
     pub fn races(&self, benchmark: &Benchmark) -> bool {
         let part = self.design.shard;

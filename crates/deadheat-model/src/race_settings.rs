@@ -568,6 +568,9 @@ pub struct Design {
     pub waiting: Waiting,
     /// The part of the race that is raced; `None` where that is all of it.
     pub shard: Option<Shard>,
+    /// True if the benchmarks race in rounds: one replicate of each that is still open, then the
+    /// next of each.
+    pub rounds: bool,
 }
 
 /// The looks at the data and the error each may spend.
@@ -711,6 +714,7 @@ impl RaceSettings {
             pinning: self.pinning(front),
             waiting: self.waiting(),
             shard: self.part(),
+            rounds: false,
         }
     }
 }

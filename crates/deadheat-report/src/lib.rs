@@ -116,7 +116,7 @@ pub use pictures::PictureError;
 pub use pictures::{Picture, to_pictures};
 #[cfg(feature = "commands")]
 pub use progress::{CalibrationStanding, calibration_line};
-pub use progress::{Progress, progress_line};
+pub use progress::{Progress, progress_line, whole_seconds};
 #[cfg(feature = "reports")]
 pub use run::{
     CommentOptions, MarkdownOptions, to_comment, to_markdown, to_markdown_with, to_paired,

@@ -68,7 +68,7 @@ pub fn progress_line(progress: &Progress<'_>, width: usize, glyphs: Glyphs) -> S
 }
 
 /// A length of time without tenths, which would only flicker.
-fn whole_seconds(seconds: f64) -> String {
+pub fn whole_seconds(seconds: f64) -> String {
     let seconds = seconds.max(0.0).ceil();
     if seconds < 10.0 {
         format!("{seconds} s")

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 use std::os::fd::AsRawFd;
+use std::time::{Duration, Instant};
 
 use deadheat_engine::{Progress, Watcher, terminal_width};
 #[cfg(feature = "commands")]
@@ -186,6 +187,12 @@ fn write(line: &str) {
 
 /// Nanoseconds between two drawings: ten a second.
 const PAUSE_NS: u64 = 100_000_000;
+/// Time between two lines if standard error is not a terminal.
+const PAUSE_OF_LINES: Duration = Duration::from_secs(30);
+/// Races of several benchmarks that take at least so long say so beforehand.
+const LONG_RACE: Duration = Duration::from_secs(20);
+/// Columns of a line if standard error is not a terminal.
+const WIDTH_OF_LINES: usize = 100;
 
 /// The progress of a race, drawn between blocks, by the thread that waits anyway: nothing of it
 /// runs while something is timed.
@@ -197,6 +204,8 @@ pub struct LiveProgress {
     benchmarks: Vec<(String, Vec<String>)>,
     /// The only benchmark is named too.
     names_one: bool,
+    /// If standard error is not a terminal, the time of the last line, or of the first pilot.
+    lines: Option<Instant>,
 }
 
 impl LiveProgress {
@@ -222,6 +231,7 @@ impl LiveProgress {
             drawn_at_ns: None,
             benchmarks: Vec::new(),
             names_one: true,
+            lines: (!quiet && !std::io::stderr().is_terminal()).then(Instant::now),
         }
     }
 
@@ -231,12 +241,50 @@ impl LiveProgress {
     }
 }
 
+/// Draws what `line` makes of the columns of the terminal. Without a terminal, writes it if the last
+/// line was written long ago.
+fn show(
+    (drawn, lines): (&mut StatusLine, &mut Option<Instant>),
+    line: impl FnOnce(usize) -> String,
+) {
+    match lines {
+        None => drawn.draw(line),
+        Some(last) if last.elapsed() >= PAUSE_OF_LINES => {
+            *last = Instant::now();
+            to_stderr("deadheat", &line(WIDTH_OF_LINES));
+        }
+        Some(_) => {}
+    }
+}
+
 impl Watcher for LiveProgress {
+    fn pilot_begins(&mut self, benchmark: &str, (number, of): (usize, usize)) {
+        let glyphs = Glyphs::new(speaks_unicode());
+        let line = format!("pilot {number} of {of}: {benchmark}");
+        let line = |width| shorten(&line, width, glyphs);
+        show((&mut self.line, &mut self.lines), line);
+    }
+
+    fn race_begins(&mut self, benchmarks: usize, forecast: Duration) {
+        let is_shown = self.watching();
+        if is_shown && benchmarks > 1 && forecast >= LONG_RACE {
+            self.line.finish();
+            let time = deadheat_report::whole_seconds(forecast.as_secs_f64());
+            to_stderr(
+                "deadheat",
+                &format!("{benchmarks} benchmarks, about {time}"),
+            );
+        }
+    }
+
     fn watching(&self) -> bool {
-        self.line.shown
+        self.line.shown || self.lines.is_some()
     }
 
     fn due(&self, elapsed_ns: u64) -> bool {
+        if let Some(last) = self.lines {
+            return last.elapsed() >= PAUSE_OF_LINES;
+        }
         let drawn = self.drawn_at_ns;
         drawn.is_none_or(|drawn| elapsed_ns.saturating_sub(drawn) >= PAUSE_NS)
     }
@@ -269,7 +317,8 @@ impl Watcher for LiveProgress {
             seconds_left: Some(progress.left_at_most_ns as f64 / 1e9),
         };
         let glyphs = Glyphs::new(speaks_unicode());
-        self.line.draw(|width| progress_line(&line, width, glyphs));
+        let line = |width| progress_line(&line, width, glyphs);
+        show((&mut self.line, &mut self.lines), line);
     }
 }
 

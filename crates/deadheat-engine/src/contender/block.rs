@@ -65,13 +65,17 @@ impl Workers<'_> {
         slots: &[usize],
     ) -> Result<Measured, EngineError> {
         let layout = position.layout;
-        let renewed = team.iter().any(|session| session.renews_input);
+        let renewed = !layout.one_input && team.iter().any(|session| session.renews_input);
         let unrecorded_iterations = if layout.takes_turns() {
             iterations / PRIMES_SHORTER
         } else {
             iterations
         };
-        let seed = self.input_seed(position.place);
+        let [benchmark, replicate, block] = position.place;
+        let seed = self.input_seed(match layout.one_input {
+            true => [benchmark, replicate, 0],
+            false => [benchmark, replicate, block],
+        });
         let mut known = true;
         for session in team.iter_mut() {
             // What is ready is ready for one block.

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "commands")]
 use std::path::Path;
+use std::time::Duration;
 
 use deadheat_model::{
     Benchmark, Block, BlockRecord, ClockFacts, Metric, NeutralLinks, Observed, Placed, Plan, Slot,
@@ -50,10 +51,13 @@ pub struct FunctionContenders<'a> {
     /// The processes of the replicate that runs.
     running: Option<Running>,
     witness: Witness,
+    /// The part of the time that starts took for several benchmarks which the session knows of.
+    told_spent: Duration,
 }
 
 /// The processes of a replicate.
 struct Running {
+    benchmark: usize,
     replicate: u32,
     team: Vec<WorkerSession>,
     /// The relay that passes on the baton between more than two.
@@ -76,6 +80,7 @@ impl<'a> FunctionContenders<'a> {
             looks: Vec::new(),
             running: None,
             witness: Witness::default(),
+            told_spent: Duration::ZERO,
         })
     }
 
@@ -98,6 +103,36 @@ impl<'a> FunctionContenders<'a> {
     fn layout(&mut self, benchmark: &Benchmark) -> Result<ProcessLayout, EngineError> {
         let layout = ProcessLayout::of(benchmark, &mut self.workers.programs);
         layout.ok_or_else(|| EngineError::NoFunctions(benchmark.name.clone()))
+    }
+
+    /// Learns which benchmarks are to be piloted, so that workers which can serve several of them
+    /// from one start do so.
+    pub fn expect(&mut self, benchmarks: &[Benchmark]) -> Result<(), EngineError> {
+        let layouts = benchmarks.iter().map(|benchmark| self.layout(benchmark));
+        let layouts: Vec<ProcessLayout> = layouts.collect::<Result<_, _>>()?;
+        self.workers.one_start.expect(layouts.iter());
+        Ok(())
+    }
+
+    /// Returns true if one start of a program serves many of these benchmarks, which then race in
+    /// rounds. Known once the pilots have run.
+    pub fn can_race_in_rounds(&mut self, benchmarks: &[Benchmark]) -> bool {
+        let mut served = true;
+        for benchmark in benchmarks {
+            let layout = self.layout(benchmark);
+            served &= layout.is_ok_and(|layout| self.workers.one_start.serves(&layout));
+        }
+        served && benchmarks.len() > 1
+    }
+
+    /// The programs that could serve many benchmarks from one start and do not, each with the
+    /// reason.
+    pub fn unforked(&self) -> Vec<(String, String)> {
+        let told = |(program, reason): (usize, &str)| {
+            let program = &self.workers.programs.get(program).executable;
+            (program.display().to_string(), reason.to_owned())
+        };
+        self.workers.one_start.unforked().map(told).collect()
     }
 
     /// Finds out, in processes of its own, how many calls of this benchmark
@@ -136,6 +171,12 @@ impl<'a> FunctionContenders<'a> {
             .iter()
             .map(|benchmark| self.layout(benchmark));
         self.layouts = layouts.collect::<Result<_, _>>()?;
+        for (layout, benchmark) in self.layouts.iter_mut().zip(&plan.benchmarks) {
+            layout.in_rounds = plan.design.rounds && benchmark.rerun.is_none();
+        }
+        // Without rounds nothing is left to serve another benchmark.
+        let in_rounds = self.layouts.iter().filter(|layout| layout.in_rounds);
+        self.workers.one_start.expect(in_rounds);
         let looks = (0..plan.benchmarks.len()).map(|benchmark| plan.looks(benchmark).at.clone());
         self.looks = looks.collect();
         let mut placements = Placements::default();
@@ -185,8 +226,9 @@ impl Contenders for FunctionContenders<'_> {
     }
 
     fn run(&mut self, block: &Block, record: &mut BlockRecord) -> Result<(), EngineError> {
-        let running = self.running.as_ref().map(|running| running.replicate);
-        let is_first = running != Some(block.replicate);
+        let running = self.running.as_ref();
+        let running = running.map(|running| (running.benchmark, running.replicate));
+        let is_first = running != Some((block.benchmark, block.replicate));
         if is_first {
             self.enter_replicate(block)?;
             self.look(block);
@@ -231,11 +273,21 @@ impl Contenders for FunctionContenders<'_> {
         std::mem::take(&mut self.workers.launched)
     }
 
-    fn close(&mut self, _benchmark: usize) -> Result<(), EngineError> {
-        if let Some(running) = self.running.take() {
-            self.workers.dismiss(running.team);
+    fn shared_ns(&mut self) -> u64 {
+        let spent = self.workers.one_start.spent();
+        let before = std::mem::replace(&mut self.told_spent, spent);
+        (spent - before).as_nanos() as u64
+    }
+
+    fn close(&mut self, benchmark: usize) -> Result<(), EngineError> {
+        self.end_replicate();
+        if self
+            .layouts
+            .get(benchmark)
+            .is_none_or(|layout| !layout.in_rounds)
+        {
+            self.workers.end_all();
         }
-        self.workers.end_all();
         Ok(())
     }
 }
@@ -404,9 +456,7 @@ impl FunctionContenders<'_> {
     /// Ends the processes of the last replicate and starts those of the one whose
     /// first block this is, with all contenders warm. Nothing is linked any more when this returns.
     fn enter_replicate(&mut self, first: &Block) -> Result<(), EngineError> {
-        if let Some(running) = self.running.take() {
-            self.workers.dismiss(running.team);
-        }
+        self.end_replicate();
         self.workers.instruments.check_clock()?;
         let (benchmark, replicate) = (first.benchmark, first.replicate);
         let layout = self.layouts[benchmark].clone();
@@ -415,6 +465,10 @@ impl FunctionContenders<'_> {
             moment: Moment::WarmUp,
             place: place_of(first),
         };
+        self.workers.dismiss_kept_of_others(u64::from(replicate));
+        if layout.in_rounds && self.enter_kept(position, first)? {
+            return Ok(());
+        }
         if self.placements.concerns(benchmark) {
             self.workers.see_off();
         }
@@ -441,7 +495,7 @@ impl FunctionContenders<'_> {
         let mut team = loop {
             let mut team = Vec::new();
             for process_slot in process_slots.iter().copied() {
-                let baton = batons.ends.get(process_slot);
+                let baton = (batons.ends.get(process_slot), team.is_empty());
                 team.push(self.linked(position, process_slot, first, baton)?);
             }
             // Another link of one build takes those of the builds it is matched with along.
@@ -467,11 +521,54 @@ impl FunctionContenders<'_> {
         }
         let relay = batons.relay;
         self.running = Some(Running {
+            benchmark,
             replicate,
             team,
             relay,
         });
         Ok(())
+    }
+
+    /// Has processes that served another benchmark of this replicate serve this one; returns
+    /// whether there are some.
+    fn enter_kept(
+        &mut self,
+        position: RunPosition<'_>,
+        first: &Block,
+    ) -> Result<bool, EngineError> {
+        self.workers.settle(position)?;
+        let Some((mut team, relay)) = self.workers.take_kept(position)? else {
+            return Ok(false);
+        };
+        let mut order: Vec<usize> = (0..team.len()).collect();
+        let mut coin = self.workers.stream(Purpose::Loading, position.place);
+        shuffle(&mut coin, &mut order);
+        let slots = order_of(first);
+        for at in order {
+            self.get_ready(&mut team[at], position, &slots)?;
+        }
+        self.running = Some(Running {
+            benchmark: first.benchmark,
+            replicate: first.replicate,
+            team,
+            relay,
+        });
+        Ok(true)
+    }
+
+    /// Ends the replicate that runs. Its processes serve the next benchmark, where they can.
+    fn end_replicate(&mut self) {
+        let Some(running) = self.running.take() else {
+            return;
+        };
+        let layout = &self.layouts[running.benchmark];
+        match layout.in_rounds {
+            true => {
+                let of = (layout, u64::from(running.replicate));
+                self.workers.keep(running.team, running.relay, of);
+            }
+            false => self.workers.dismiss(running.team),
+        }
     }
 
     /// Looks at the processes of a replicate, which wait for their first block.
@@ -559,7 +656,7 @@ impl FunctionContenders<'_> {
         position: RunPosition<'_>,
         process_slot: usize,
         first: &Block,
-        baton: Option<&Baton>,
+        baton: (Option<&Baton>, bool),
     ) -> Result<WorkerSession, EngineError> {
         let (benchmark, replicate) = (first.benchmark, first.replicate);
         let order = order_of(first);
@@ -618,24 +715,36 @@ impl FunctionContenders<'_> {
         position: RunPosition<'_>,
         (process_slot, slots): (usize, &[usize]),
         variant: Option<&Variant>,
-        baton: Option<&Baton>,
+        baton: (Option<&Baton>, bool),
     ) -> Result<WorkerSession, EngineError> {
-        let layout = position.layout;
         let mut session = self.workers.start(position, process_slot, variant, baton)?;
+        self.get_ready(&mut session, position, slots)?;
+        Ok(session)
+    }
+
+    /// Has a process get its benchmark ready and warm.
+    fn get_ready(
+        &mut self,
+        session: &mut WorkerSession,
+        position: RunPosition<'_>,
+        slots: &[usize],
+    ) -> Result<(), EngineError> {
+        let layout = position.layout;
+        self.workers.prepare(session, position)?;
         if layout.without_warm_up {
-            return Ok(session);
+            return Ok(());
         }
         let request = Request::WarmUp {
             // Where one round is enough, everybody has met the first block's
             // input by then, and it need not be shown to them once more.
             seed: self.workers.input_seed(position.place),
-            order: layout.warm_up_order(process_slot, slots),
+            order: layout.warm_up_order(session.process_slot, slots),
             iterations: layout.iterations,
         };
-        match self.workers.ask(&mut session, position, &request)? {
+        match self.workers.ask(session, position, &request)? {
             Reply::Warm { ready, .. } => {
                 session.ready = ready;
-                Ok(session)
+                Ok(())
             }
             reply => Err(session.unexpected(position, &reply)),
         }

@@ -11,7 +11,7 @@ use super::workers::Workers;
 use crate::error::EngineError;
 use crate::function::Pilot;
 use crate::order::Moment;
-use crate::worker::{Reply, Request, SEEDS};
+use crate::worker::{Relay, Reply, Request, SEEDS};
 
 /// Trial blocks at most, beside the first.
 const MOST_BLOCKS: u64 = 8;
@@ -24,8 +24,11 @@ const TRIAL: Duration = Duration::from_millis(40);
 pub struct Piloted {
     /// The findings of the worker.
     pub pilot: Pilot,
-    /// Nanoseconds that a process costs before its first block.
+    /// Nanoseconds that a process costs before its first block; where others share its start, with
+    /// the part of this benchmark in that.
     pub process_ns: f64,
+    /// True if other benchmarks share the start of its processes.
+    pub shares_start: bool,
 }
 
 impl Workers<'_> {
@@ -54,9 +57,30 @@ impl Workers<'_> {
             // What the one before takes to leave is no cost of this one.
             self.see_off();
         }
+        let mut team = PilotTeam::default();
+        let found = self.find_out(position, waits, &mut team);
+        // One that said why it failed may serve another benchmark; one of two that failed in a block
+        // leaves the other waiting for the baton.
+        let has_failed = team.sessions.iter().any(|session| session.has_failed);
+        if !team.is_in_block && (found.is_ok() || has_failed) {
+            self.keep(team.sessions, team.relay, (layout, position.place[1]));
+        }
+        found
+    }
+
+    /// The pilot itself, in processes that are put into `team` as they start.
+    fn find_out(
+        &mut self,
+        position: RunPosition<'_>,
+        waits: bool,
+        team: &mut PilotTeam,
+    ) -> Result<Piloted, EngineError> {
+        let layout = position.layout;
         let began = Instant::now();
-        let mut team = self.start_team(position)?;
-        let mut process = began.elapsed();
+        let spent = self.one_start.spent();
+        self.start_team(position, team)?;
+        let shared = self.one_start.spent() - spent;
+        let mut process = began.elapsed().saturating_sub(shared) + self.one_start.share(layout);
         if let (true, Some(startup)) = (waits, self.startup(layout)) {
             process += startup.took;
         }
@@ -64,7 +88,7 @@ impl Workers<'_> {
         let least_ns = self.least_ns(layout);
         let mut found: Option<Pilot> = None;
         let mut notes = Vec::new();
-        for session in &mut team {
+        for session in &mut team.sessions {
             let request = Request::Calibrate {
                 seed: self.input_seed(position.place),
                 least_ns,
@@ -82,13 +106,18 @@ impl Workers<'_> {
         let mut pilot = found.expect("there is at least one process");
         pilot.notes = notes_of(notes, &layout.contenders);
         if layout.contenders.len() == 2 && pilot.blocks_ns.is_empty() {
-            self.try_blocks(&mut team, position, &mut pilot)?;
+            team.is_in_block = layout.takes_turns();
+            self.try_blocks(&mut team.sessions, position, &mut pilot)?;
+            team.is_in_block = false;
         }
         if layout.takes_turns() {
-            self.note_used_pages(&team);
+            self.note_used_pages(&team.sessions);
         }
-        self.dismiss(team);
-        Ok(Piloted { pilot, process_ns })
+        Ok(Piloted {
+            pilot,
+            process_ns,
+            shares_start: self.one_start.serves(layout),
+        })
     }
 
     /// Runs blocks as a race would, each on an input of its own, as long as
@@ -100,7 +129,8 @@ impl Workers<'_> {
         pilot: &mut Pilot,
     ) -> Result<(), EngineError> {
         let round_ns: f64 = pilot.call_ns.iter().sum::<f64>() * pilot.iterations as f64;
-        if 2.0 * round_ns >= TRIAL.as_nanos() as f64 {
+        let input_ns = pilot.input_ns.unwrap_or(0.0);
+        if 2.0 * round_ns + input_ns >= TRIAL.as_nanos() as f64 {
             return Ok(());
         }
         let metrics = &self.options.metrics;
@@ -140,29 +170,58 @@ impl Workers<'_> {
             moment: Moment::Pilot,
             place: [0, u64::MAX, 1],
         };
-        for mut session in self.start_team(position)? {
+        let mut team = PilotTeam::default();
+        self.start_team(position, &mut team)?;
+        for session in &mut team.sessions {
             let seed = self.input_seed(position.place);
             let request = Request::Smoke { seed };
-            match self.ask(&mut session, position, &request)? {
-                Reply::Sound => session.worker.leave(),
+            match self.ask(session, position, &request)? {
+                Reply::Sound => {}
                 reply => return Err(session.unexpected(position, &reply)),
             }
         }
+        self.keep(team.sessions, team.relay, (layout, position.place[1]));
+        self.see_off();
         Ok(())
     }
 
     /// The processes of a benchmark as the user linked them, got ready.
-    fn start_team(&mut self, position: RunPosition<'_>) -> Result<Vec<WorkerSession>, EngineError> {
+    fn start_team(
+        &mut self,
+        position: RunPosition<'_>,
+        team: &mut PilotTeam,
+    ) -> Result<(), EngineError> {
         self.settle(position)?;
+        if let Some((sessions, relay)) = self.take_kept(position)? {
+            team.sessions = sessions;
+            team.relay = relay;
+            for session in &mut team.sessions {
+                self.prepare(session, position)?;
+            }
+            return Ok(());
+        }
         let batons = position.batons()?;
-        let process_slots = 0..position.layout.process_slots.len();
-        process_slots
-            .map(|process_slot| {
-                let baton = batons.ends.get(process_slot);
-                self.start(position, process_slot, None, baton)
-            })
-            .collect()
+        team.relay = batons.relay;
+        for process_slot in 0..position.layout.process_slots.len() {
+            let baton = batons.ends.get(process_slot);
+            let is_first = process_slot == 0;
+            let session = self.start(position, process_slot, None, (baton, is_first))?;
+            team.sessions.push(session);
+            let session = team.sessions.last_mut().expect("just added");
+            self.prepare(session, position)?;
+        }
+        Ok(())
     }
+}
+
+/// The processes of a pilot.
+#[derive(Default)]
+struct PilotTeam {
+    sessions: Vec<WorkerSession>,
+    /// The relay that passes on the baton between more than two.
+    relay: Option<Relay>,
+    /// True while they take turns: one of them may then wait for another.
+    is_in_block: bool,
 }
 
 /// Returns whether a pilot can be planned with.
@@ -176,6 +235,7 @@ fn makes_sense(pilot: &Pilot, layout: &ProcessLayout) -> bool {
         && pilot.most_iterations != Some(0)
         && pilot.blocks_ns.as_flattened().iter().all(is_time)
         && pilot.block_cost_ns.as_ref().is_none_or(is_time)
+        && pilot.input_ns.as_ref().is_none_or(is_time)
 }
 
 /// The pilot of a benchmark from those of its processes: the sample of the
@@ -196,6 +256,11 @@ fn beside(one: Pilot, other: Pilot) -> Pilot {
         // The sides get their inputs in one way, or their times could not be compared.
         input_per_call: one.input_per_call || other.input_per_call,
         notes: Vec::new(),
+        // Each makes its own, one after the other on one core.
+        input_ns: [one.input_ns, other.input_ns]
+            .into_iter()
+            .flatten()
+            .reduce(|a, b| a + b),
     }
 }
 

@@ -26,6 +26,10 @@ pub(super) struct ProcessLayout {
     pub(super) without_warm_up: bool,
     /// Every call of its functions gets an input of its own.
     pub(super) input_per_call: bool,
+    /// True if all blocks of a replicate have one input.
+    pub(super) one_input: bool,
+    /// True if it races in rounds with others, whose processes it shares.
+    pub(super) in_rounds: bool,
     /// The contender that is the baseline once more, called in the same
     /// process.
     copy: Option<usize>,
@@ -187,6 +191,8 @@ impl ProcessLayout {
             own_link: benchmark.rerun.is_some(),
             without_warm_up: benchmark.without_warm_up,
             input_per_call: benchmark.input_per_call,
+            one_input: benchmark.one_input,
+            in_rounds: false,
         })
     }
 

@@ -56,6 +56,12 @@ pub(super) struct WorkerSession {
     /// The seed of the input that a warm-up has left ready for the first block,
     /// with the contender of its first slot the last to have run.
     pub(super) ready: Option<u64>,
+    /// True if it says that it can serve many benchmarks, each in a process it forks.
+    pub(super) forks: bool,
+    /// True if it does.
+    pub(super) serves_many: bool,
+    /// True if it said why its benchmark cannot go on, and so has ended it.
+    pub(super) has_failed: bool,
     /// Where the counts of its samples are found, if callgrind counts them.
     #[cfg(feature = "commands")]
     pub(super) counts: Option<LaunchFolder>,
@@ -78,6 +84,9 @@ impl WorkerSession {
             measured: Vec::new(),
             renews_input: false,
             ready: None,
+            forks: false,
+            serves_many: false,
+            has_failed: false,
             #[cfg(feature = "commands")]
             counts: None,
         }
@@ -90,6 +99,7 @@ impl WorkerSession {
         wanted: &[Metric],
     ) -> Result<(), FunctionError> {
         let measured = greeted(hello)?;
+        self.forks = matches!(hello, Reply::Hello { forks: true, .. });
         #[cfg(feature = "commands")]
         if self.counts.is_some() {
             self.measured = measured.to_vec();
@@ -171,7 +181,19 @@ pub(super) struct Batons {
     pub(super) relay: Option<Relay>,
 }
 
+/// The number in place of a benchmark's where all benchmarks of a replicate share a draw.
+const ALL_BENCHMARKS: u64 = u64::MAX;
+
 impl RunPosition<'_> {
+    /// The place of what is drawn for the start of a replicate's processes: that of the replicate
+    /// alone where one start serves all benchmarks.
+    pub(super) fn place_of_start(&self) -> [u64; 3] {
+        match self.layout.in_rounds {
+            true => [ALL_BENCHMARKS, self.place[1], 0],
+            false => self.place,
+        }
+    }
+
     /// The pipes between the processes of a replicate.
     pub(super) fn batons(&self) -> Result<Batons, EngineError> {
         let made = match self.layout.process_slots.len() {

@@ -8,6 +8,7 @@ use deadheat_model::{Metric, Pinning};
 use nix::unistd::Pid;
 use rand_core::Rng;
 
+use super::one_start::OneStart;
 use super::process_layout::{ProcessLayout, ProcessSlot, Programs};
 use super::started_ahead::{StartedAhead, Startup};
 use super::worker_session::{RunPosition, WorkerSession, cause_of, leave};
@@ -80,6 +81,9 @@ pub struct FunctionOptions {
     pub placements: Option<LinkProgram>,
     /// True if callgrind counts the instructions of samples, which are then the only metric.
     pub callgrind: bool,
+    /// True if workers that can serve many benchmarks from one start, each in a process they fork,
+    /// do so.
+    pub forks: bool,
 }
 
 /// Everything it takes to start a worker process and to talk to it.
@@ -96,6 +100,8 @@ pub(super) struct Workers<'a> {
     leaving: Vec<WorkerSession>,
     /// Processes that took their turn since somebody last asked.
     pub(super) launched: u64,
+    /// Programs that serve many benchmarks from one start.
+    pub(super) one_start: OneStart,
     /// What counts the instructions of samples, if anything does.
     #[cfg(feature = "commands")]
     valgrind: Option<Valgrind>,
@@ -121,6 +127,7 @@ impl<'a> Workers<'a> {
             ahead: StartedAhead::default(),
             leaving: Vec::new(),
             launched: 0,
+            one_start: OneStart::default(),
             options,
         })
     }
@@ -162,7 +169,7 @@ impl<'a> Workers<'a> {
     }
 
     fn core_draw(&self, position: RunPosition<'_>) -> u64 {
-        self.draw(Purpose::Core, position.place)
+        self.draw(Purpose::Core, position.place_of_start())
     }
 
     /// Has a process that was started elsewhere go on, on the core of its replicate.
@@ -180,7 +187,7 @@ impl<'a> Workers<'a> {
         if !layout.takes_turns() {
             return None;
         }
-        let mut draw = self.stream(Purpose::PathPadding, position.place);
+        let mut draw = self.stream(Purpose::PathPadding, position.place_of_start());
         let more = below(&mut draw, MOST_PATH_PADDING) as usize;
         let program = |process_slot: &ProcessSlot| {
             self.programs.get(process_slot.program).executable.as_path()
@@ -204,20 +211,21 @@ impl<'a> Workers<'a> {
             self.programs.get(process_slot.program).executable.as_path()
         };
         let programs = position.layout.process_slots.iter().map(program);
-        let mut draw = self.stream(Purpose::Pages, position.place);
+        let mut draw = self.stream(Purpose::Pages, position.place_of_start());
         self.page_draws.redraw(programs, &mut draw);
     }
 
-    /// One process of a replicate with its benchmark ready, on the user's own link or another: one
-    /// that waits for its turn, or a new one.
+    /// One process of a replicate, on the user's own link or another: one that waits for its turn,
+    /// or a new one. Its benchmark is got ready next.
     pub(super) fn start(
         &mut self,
         position: RunPosition<'_>,
         process_slot: usize,
         variant: Option<&Variant>,
-        baton: Option<&Baton>,
+        (baton, is_first): (Option<&Baton>, bool),
     ) -> Result<WorkerSession, EngineError> {
         let program = position.layout.process_slots[process_slot].program;
+        let called = Instant::now();
         let waiting = self.ahead.take(position.place, program, variant);
         let is_new = waiting.is_none();
         if is_new {
@@ -245,9 +253,10 @@ impl<'a> Workers<'a> {
             self.ahead
                 .learn(program, session.worker.pid(), began.elapsed());
         }
+        self.import(&mut session, position)?;
         // An input may own what the process before it gives back as it ends: a port, a lock, a file.
         self.see_off();
-        self.prepare(&mut session, position)?;
+        self.account_start(&session, called.elapsed(), is_first);
         Ok(session)
     }
 
@@ -275,8 +284,9 @@ impl<'a> Workers<'a> {
 
     /// The number of processes that may be started together.
     pub(super) fn room_ahead(&self, layout: &ProcessLayout) -> usize {
-        // Who takes turns is placed, and loaded, together with another.
-        if layout.takes_turns() || self.options.callgrind {
+        // Who takes turns is placed, and loaded, together with another; and one start is enough for
+        // many benchmarks.
+        if layout.takes_turns() || self.options.callgrind || self.one_start.serves(layout) {
             return 0;
         }
         let cores = self.cores.to_start_on(layout.threads).len();
@@ -300,6 +310,7 @@ impl<'a> Workers<'a> {
     /// Ends those that wait for their turn, and waits until all that were dismissed are gone.
     pub(super) fn end_all(&mut self) {
         self.ahead.clear();
+        self.dismiss_kept();
         self.see_off();
     }
 
@@ -319,13 +330,8 @@ impl<'a> Workers<'a> {
     ) -> Result<WorkerSession, EngineError> {
         let layout = position.layout;
         let slot = &layout.process_slots[process_slot];
-        let [benchmark, replicate, more] = position.place;
-        // Builds that are matched have these draws in common as they have their links: what moves
-        // both sides alike is no part of their difference.
         let matched = variant.is_some_and(|variant| variant.link.matched);
-        let draws = if matched { 0 } else { process_slot as u64 };
-        let place = [benchmark, replicate, more + (draws << 32)];
-        let mut rng = self.stream(Purpose::Process, place);
+        let mut rng = self.process_stream(position.place_of_start(), (process_slot, variant));
         let fail = |cause| {
             let failed =
                 position.failure(layout.only_contender(process_slot), cause, variant.cloned());
@@ -337,7 +343,7 @@ impl<'a> Workers<'a> {
             variant: variant.map(|variant| variant.executable.as_path()),
             path_padding: self.path_padding(position),
             padding: below(&mut rng, MOST_PADDING) as usize,
-            hash_seed: Some(self.draw(Purpose::HashSeed, position.place) as u32),
+            hash_seed: Some(self.draw(Purpose::HashSeed, position.place_of_start()) as u32),
             fixed_addresses: matched,
             baton,
             probe: None,
@@ -360,8 +366,7 @@ impl<'a> Workers<'a> {
         };
         let worker = WorkerProcess::start(start).map_err(fail)?;
         let mut session = WorkerSession::new(process_slot, worker, variant);
-        session.heap_bytes = below(&mut rng, MOST_HEAP) as usize;
-        session.stack_bytes = below(&mut rng, MOST_STACK) as usize;
+        (session.heap_bytes, session.stack_bytes) = self.draws_of(position, &session);
         #[cfg(feature = "commands")]
         {
             session.counts = counted.map(|(_, folder)| folder);
@@ -369,8 +374,37 @@ impl<'a> Workers<'a> {
         Ok(session)
     }
 
+    /// Random numbers for a process of a replicate. Builds that are matched have these draws in
+    /// common as they have their links: what moves both sides alike is no part of their difference.
+    fn process_stream(
+        &self,
+        [benchmark, replicate, more]: [u64; 3],
+        (process_slot, variant): (usize, Option<&Variant>),
+    ) -> impl Rng + use<> {
+        let matched = variant.is_some_and(|variant| variant.link.matched);
+        let draws = if matched { 0 } else { process_slot as u64 };
+        self.stream(
+            Purpose::Process,
+            [benchmark, replicate, more + (draws << 32)],
+        )
+    }
+
+    /// The bytes of its heap that a process holds for a benchmark, and by which it moves its stack.
+    pub(super) fn draws_of(
+        &self,
+        position: RunPosition<'_>,
+        session: &WorkerSession,
+    ) -> (usize, usize) {
+        let of = (session.process_slot, session.variant.as_ref());
+        let mut rng = self.process_stream(position.place, of);
+        // The first is that of the environment.
+        below(&mut rng, MOST_PADDING);
+        let heap = below(&mut rng, MOST_HEAP) as usize;
+        (heap, below(&mut rng, MOST_STACK) as usize)
+    }
+
     /// Has a process that said hello get its benchmark ready.
-    fn prepare(
+    pub(super) fn prepare(
         &self,
         session: &mut WorkerSession,
         position: RunPosition<'_>,
@@ -403,7 +437,15 @@ impl<'a> Workers<'a> {
         };
         let request = Request::Prepare(prepare);
         match self.ask(session, position, &request)? {
-            Reply::Prepared { renews_input } => session.renews_input = renews_input,
+            Reply::Prepared {
+                renews_input,
+                process,
+            } => {
+                session.renews_input = renews_input;
+                if let Some(process) = process.filter(|_| session.serves_many) {
+                    session.worker.serves_in(process);
+                }
+            }
             reply => return Err(session.unexpected(position, &reply)),
         }
         Ok(())
@@ -470,9 +512,17 @@ impl<'a> Workers<'a> {
             && let Some(Reply::Failed { contender, problem }) = &replies[place]
         {
             let cause = cause_of(problem, position.layout);
+            team[place].has_failed = true;
             return Err(team[place].failure(position, *contender, cause));
         }
         Ok(replies.into_iter().flatten().collect())
+    }
+}
+
+impl Drop for Workers<'_> {
+    /// Lets those go that may still be undoing what a benchmark set up.
+    fn drop(&mut self) {
+        self.end_all();
     }
 }
 

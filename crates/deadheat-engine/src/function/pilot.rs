@@ -49,6 +49,8 @@ pub struct Pilot {
     pub input_per_call: bool,
     /// Sentences of the worker about what it calls, for the user to read.
     pub notes: Vec<String>,
+    /// Nanoseconds that making an input took, where the worker says so.
+    pub input_ns: Option<f64>,
 }
 
 /// Trial blocks at most.
@@ -104,6 +106,7 @@ pub fn pilot(
         warm_at_once,
         input_per_call: false,
         notes: Vec::new(),
+        input_ns: None,
     }
 }
 

@@ -15,7 +15,7 @@ use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::signal::{SigSet, SigmaskHow, Signal, kill, killpg};
 use nix::sys::time::TimeSpec;
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
-use nix::unistd::Pid;
+use nix::unistd::{Pid, getpgid};
 
 use crate::procfs::{children, was_started_with};
 
@@ -37,6 +37,8 @@ pub(crate) struct ProcessGroup {
     /// The entry of its environment that no other process has but what it
     /// started.
     mark: String,
+    /// A process that the child has forked, which leads a group of its own and is killed with it.
+    forked: Option<Pid>,
 }
 
 impl ProcessGroup {
@@ -63,12 +65,28 @@ impl ProcessGroup {
             notice: notice_of(Pid::from_raw(child.id() as i32)),
             child,
             mark: format!("{MARK_VARIABLE}={mark}"),
+            forked: None,
         })
     }
 
     /// The child, whose number is that of its group.
     pub(crate) fn pid(&self) -> Pid {
         Pid::from_raw(self.child.id() as i32)
+    }
+
+    /// Learns of the process that the child has forked and that leads a group, or that it is gone.
+    /// Returns whether it is one: a number may be that of another process, as one counted in a
+    /// container is.
+    pub(crate) fn set_forked(&mut self, forked: Option<Pid>) -> bool {
+        let is_one =
+            |pid: &Pid| getpgid(Some(*pid)) == Ok(*pid) && was_started_with(*pid, &self.mark);
+        self.forked = forked.filter(is_one);
+        self.forked == forked
+    }
+
+    /// The process that the child has forked, as far as it is known.
+    pub(crate) fn forked(&self) -> Option<Pid> {
+        self.forked
     }
 
     /// The descriptor to poll, beside asking again after [`ProcessGroup::pause`].
@@ -114,6 +132,9 @@ impl ProcessGroup {
     /// Kills all of the group.
     pub(super) fn kill(&self) {
         let _ = killpg(self.pid(), Signal::SIGKILL);
+        if let Some(forked) = self.forked {
+            let _ = killpg(forked, Signal::SIGKILL);
+        }
     }
 }
 
@@ -125,6 +146,9 @@ impl Drop for ProcessGroup {
         let _ = self.child.kill();
         let _ = self.child.wait();
         collect_group(self.pid());
+        if let Some(forked) = self.forked {
+            collect_group(forked);
+        }
         end_strays(&self.mark);
     }
 }

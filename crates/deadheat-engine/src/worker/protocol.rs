@@ -20,6 +20,8 @@ pub(crate) const SEEDS: u64 = 1 << 53;
 pub(crate) enum Request {
     /// Name the benchmarks.
     List,
+    /// Import what these benchmarks need, and serve each of them in a process forked for it.
+    Import { benchmarks: Vec<String> },
     /// Get a benchmark ready; once per process.
     Prepare(PrepareRequest),
     /// Find out how many calls make a sample, which should last this long.
@@ -84,6 +86,8 @@ pub(crate) enum Reply {
         worker: String,
         /// The columns of its samples.
         metrics: Vec<Metric>,
+        /// True if it can import once and serve each benchmark in a process forked then.
+        forks: bool,
     },
     /// The benchmarks it can race.
     Listed(Vec<ListedBenchmark>),
@@ -91,7 +95,16 @@ pub(crate) enum Reply {
     Prepared {
         /// True if every block has an input of its own.
         renews_input: bool,
+        /// The process forked for the benchmark, if there is one.
+        process: Option<u32>,
     },
+    /// Everything is imported.
+    Imported {
+        /// The reason why it forks no process, if it does not.
+        unforked: Option<String>,
+    },
+    /// The process that was forked for a benchmark is gone.
+    Over,
     /// The findings of a pilot.
     Calibrated(Pilot),
     /// Every contender was called and nothing happened.
@@ -231,6 +244,10 @@ impl Request {
                     .with_some("callgrind", prepare.callgrind.then_some(true))
                     .with_some("input_per_call", prepare.input_per_call.then_some(true)),
             ),
+            Request::Import { benchmarks } => (
+                "import",
+                Object::new().with("benchmarks", benchmarks.iter().collect::<Json>()),
+            ),
             Request::Calibrate { seed, least_ns } => (
                 "calibrate",
                 Object::new()
@@ -284,6 +301,9 @@ impl Request {
                 callgrind: said.get("callgrind").and_then(Json::as_bool) == Some(true),
                 input_per_call: said.get("input_per_call").and_then(Json::as_bool) == Some(true),
             }),
+            "import" => Request::Import {
+                benchmarks: list(said.get("benchmarks")?, text)?,
+            },
             "calibrate" => Request::Calibrate {
                 seed: said.get("seed")?.as_u64()?,
                 least_ns: said.get("least_ns")?.as_number()?,
@@ -316,23 +336,35 @@ impl Reply {
                 protocol,
                 worker,
                 metrics,
+                forks,
             } => {
                 let columns = metrics.iter().map(column_name);
                 let columns: Json = columns.map(|column| column.into_owned()).collect();
                 let said = Object::new()
                     .with("protocol", *protocol)
                     .with("worker", worker)
-                    .with("metrics", columns);
+                    .with("metrics", columns)
+                    .with_some("forks", forks.then_some(true));
                 ("hello", said)
             }
             Reply::Listed(benchmarks) => {
                 let benchmarks: Json = benchmarks.iter().map(ListedBenchmark::to_json).collect();
                 ("listed", Object::new().with("benchmarks", benchmarks))
             }
-            Reply::Prepared { renews_input } => (
+            Reply::Prepared {
+                renews_input,
+                process,
+            } => (
                 "prepared",
-                Object::new().with("renews_input", *renews_input),
+                Object::new()
+                    .with("renews_input", *renews_input)
+                    .with_some("process", *process),
             ),
+            Reply::Imported { unforked } => (
+                "imported",
+                Object::new().with_some("unforked", unforked.as_ref()),
+            ),
+            Reply::Over => ("over", Object::new()),
             Reply::Calibrated(pilot) => {
                 let blocks = pilot.blocks_ns.iter().map(|block| numbers(block)).collect();
                 let notes = (!pilot.notes.is_empty()).then(|| pilot.notes.iter().collect::<Json>());
@@ -344,7 +376,8 @@ impl Reply {
                     .with("block_cost_ns", pilot.block_cost_ns)
                     .with_some("warm_at_once", pilot.warm_at_once.then_some(true))
                     .with_some("input_per_call", pilot.input_per_call.then_some(true))
-                    .with_some("notes", notes);
+                    .with_some("notes", notes)
+                    .with_some("input_ns", pilot.input_ns);
                 ("calibrated", said)
             }
             Reply::Sound => ("sound", Object::new()),
@@ -390,8 +423,10 @@ impl Reply {
     pub(super) fn from_line(line: &[u8]) -> Option<Self> {
         let json = parse(line)?;
         let (kind, said) = json.as_object()?.only()?;
-        if kind == "sound" {
-            return Some(Reply::Sound);
+        match kind {
+            "sound" => return Some(Reply::Sound),
+            "over" => return Some(Reply::Over),
+            _ => {}
         }
         let said = said.as_object()?;
         Some(match kind {
@@ -405,10 +440,17 @@ impl Reply {
                     .iter()
                     .map(|column| metric_of_column(column))
                     .collect(),
+                forks: optional(said, "forks", Json::as_bool)?.unwrap_or(false),
             },
             "listed" => Reply::Listed(list(said.get("benchmarks")?, ListedBenchmark::from_json)?),
             "prepared" => Reply::Prepared {
                 renews_input: optional(said, "renews_input", Json::as_bool)?.unwrap_or(false),
+                process: optional(said, "process", |number| {
+                    u32::try_from(number.as_u64()?).ok()
+                })?,
+            },
+            "imported" => Reply::Imported {
+                unforked: optional(said, "unforked", text)?,
             },
             "calibrated" => Reply::Calibrated(Pilot {
                 iterations: said.get("iterations")?.as_u64()?,
@@ -424,6 +466,7 @@ impl Reply {
                 warm_at_once: optional(said, "warm_at_once", Json::as_bool)?.unwrap_or(false),
                 input_per_call: optional(said, "input_per_call", Json::as_bool)?.unwrap_or(false),
                 notes: optional(said, "notes", |notes| list(notes, text))?.unwrap_or_default(),
+                input_ns: optional(said, "input_ns", Json::as_number)?,
             }),
             "warm" => Reply::Warm {
                 rounds: said.get("rounds")?.as_u64()?,
@@ -634,6 +677,9 @@ mod tests {
                 callgrind: false,
                 input_per_call: true,
             }),
+            Request::Import {
+                benchmarks: vec!["a/1".to_owned(), "b".to_owned()],
+            },
             Request::Calibrate {
                 seed: 1,
                 least_ns: 0.5,
@@ -681,6 +727,7 @@ mod tests {
                 protocol: 2,
                 worker: "deadheat \"x\"".to_owned(),
                 metrics: vec![Metric::Wall, Metric::Custom("wall".to_owned())],
+                forks: true,
             },
             Reply::Listed(vec![
                 ListedBenchmark {
@@ -705,7 +752,19 @@ mod tests {
                     sources: vec![],
                 },
             ]),
-            Reply::Prepared { renews_input: true },
+            Reply::Prepared {
+                renews_input: true,
+                process: None,
+            },
+            Reply::Prepared {
+                renews_input: false,
+                process: Some(4_711),
+            },
+            Reply::Imported { unforked: None },
+            Reply::Imported {
+                unforked: Some("a thread".to_owned()),
+            },
+            Reply::Over,
             Reply::Calibrated(Pilot {
                 iterations: 7,
                 most_iterations: Some(9),
@@ -715,6 +774,7 @@ mod tests {
                 warm_at_once: true,
                 input_per_call: true,
                 notes: vec!["\"a\" is\nsorted".to_owned(), String::new()],
+                input_ns: Some(1.5),
             }),
             Reply::Calibrated(Pilot {
                 iterations: 7,
@@ -725,6 +785,7 @@ mod tests {
                 warm_at_once: false,
                 input_per_call: false,
                 notes: vec![],
+                input_ns: None,
             }),
             Reply::Sound,
             Reply::Warm {
@@ -774,11 +835,11 @@ mod tests {
         };
         assert_eq!(benchmarks[0].contenders, ["sum"]);
         assert_eq!((benchmarks[0].threads, benchmarks[0].ignored), (1, false));
-        let renews_input = false;
-        assert_eq!(
-            said(r#"{"prepared":{}}"#),
-            Some(Reply::Prepared { renews_input })
-        );
+        let nothing = Reply::Prepared {
+            renews_input: false,
+            process: None,
+        };
+        assert_eq!(said(r#"{"prepared":{}}"#), Some(nothing));
         let calibrated = said(r#"{"calibrated":{"iterations":3,"call_ns":[2.5]}}"#);
         let Some(Reply::Calibrated(pilot)) = calibrated else {
             panic!("{calibrated:?}");

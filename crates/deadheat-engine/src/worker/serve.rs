@@ -72,6 +72,7 @@ impl WorkerPipes {
             protocol: PROTOCOL,
             worker: concat!("deadheat ", env!("CARGO_PKG_VERSION")).to_owned(),
             metrics: Reading::metrics_here().to_vec(),
+            forks: false,
         })?;
         self.asked()
     }
@@ -254,7 +255,10 @@ impl Worker<'_> {
     fn work(mut self, mut pipes: WorkerPipes) {
         let mut line = String::new();
         let renews_input = self.benchmark.renews_input();
-        let mut reply = Reply::Prepared { renews_input };
+        let mut reply = Reply::Prepared {
+            renews_input,
+            process: None,
+        };
         loop {
             let over = matches!(reply, Reply::Failed { .. });
             if pipes.send(&reply).is_none() || over {
@@ -325,7 +329,9 @@ impl Worker<'_> {
                     Err(PeerGone) => failed(Problem::PeerGone),
                 }
             }
-            Request::List | Request::Prepare(_) | Request::Bye => failed(Problem::OutOfTurn),
+            Request::List | Request::Import { .. } | Request::Prepare(_) | Request::Bye => {
+                failed(Problem::OutOfTurn)
+            }
         }
     }
 }

@@ -247,6 +247,7 @@ fn alike(plan: &Plan) -> Plan {
         benchmark.without_warm_up = false;
         benchmark.input_per_call = false;
         benchmark.notes.clear();
+        benchmark.one_input = false;
         // How many replicates fit into the time is what the pilot of the one that races it found.
         if divided {
             let own = benchmark.overrides.level.take();

@@ -51,6 +51,7 @@ object! { Design {
     pinning: or(Pinning::Inherit),
     waiting: omit,
     shard: omit,
+    rounds: omit,
 } }
 
 object! { Shard { index, count, by, replicates: or(0), } ensure is_a_part }
@@ -97,6 +98,8 @@ object! { Benchmark {
     without_warm_up: omit,
     input_per_call: omit,
     notes: omit,
+    in_pairs: omit,
+    one_input: omit,
     throughput: omit,
     rerun: inline,
     side_by_side: omit,

@@ -152,6 +152,8 @@ pub fn function_header() -> RunHeader {
                     without_warm_up: false,
                     input_per_call: false,
                     notes: vec![],
+                    in_pairs: false,
+                    one_input: false,
                     control: false,
                     rerun: None,
                     side_by_side: None,

@@ -9,10 +9,10 @@ use {
     deadheat_model::{Harness, Program},
 };
 
-use deadheat_engine::{Interrupts, Watcher, environment};
+use deadheat_engine::{Clock, Interrupts, OsClock, Watcher, environment};
 use deadheat_model::{
-    Benchmark, BenchmarkFailure, Design, Environment, LeftOut, Metric, NeutralLinks, Plan,
-    RulesOfSome, RunHeader,
+    Benchmark, BenchmarkFailure, Design, Environment, LeftOut, LeftOutReason, Metric, NeutralLinks,
+    Plan, RulesOfSome, RunHeader,
 };
 
 use super::entries::{BenchmarkRace, Entries, PilotedContenders, function_contenders};
@@ -20,12 +20,13 @@ use super::entries::{BenchmarkRace, Entries, PilotedContenders, function_contend
 use super::harness;
 use super::header::{self, environment_of};
 use super::planning::{
-    design, looks, plan_for_costs, refuse_unmeasured, refuse_unmeasured_overrides,
+    design, forecast, looks, plan_for_costs, refuse_unmeasured, refuse_unmeasured_overrides,
     refuse_unwritable,
 };
 use super::session::{PlanUse, RaceSession};
 use super::{RaceError, RaceOutcome, not_started, take_over_signals};
 use crate::rules::{benchmark_overrides, blocks_of_quantile, hold_together};
+use crate::terminal::to_stderr;
 
 /// Races these benchmarks, each replicate in processes of its own, and records the run as it
 /// happens. A benchmark that fails costs itself only.
@@ -34,6 +35,7 @@ pub fn race_benchmarks(
     entries: Entries,
     watcher: &mut dyn Watcher,
 ) -> Result<RaceOutcome, RaceError> {
+    let clock = OsClock::start();
     let interrupts = take_over_signals()?;
     // Before deadheat settles on one core and takes that for the machine.
     let machine = environment();
@@ -58,7 +60,17 @@ pub fn race_benchmarks(
         &plan,
         &*contenders,
     )?;
-    let mut more = benchmarks.iter().filter(|one| plan.races(one)).count();
+    let raced: Vec<Benchmark> = (benchmarks.iter().filter(|one| plan.races(one)))
+        .cloned()
+        .collect();
+    let not_started = |error| not_started(error, &interrupts);
+    let pilots_count = contenders.pilots_count();
+    let spent = || match pilots_count {
+        true => Duration::from_nanos(clock.elapsed_ns()),
+        false => Duration::ZERO,
+    };
+    contenders.expect(&raced).map_err(not_started)?;
+    let mut more = raced.len();
     for mut benchmark in benchmarks {
         let index = plan.benchmarks.len();
         if !plan.races(&benchmark) {
@@ -68,6 +80,16 @@ pub fn race_benchmarks(
             continue;
         }
         more -= 1;
+        // A budget that measures nothing is of no use.
+        let is_used_up = race.settings.budget.is_some_and(|budget| spent() >= budget);
+        if is_used_up && !costs_ns.is_empty() && plan.design.shard.is_none() {
+            left_out.push(LeftOut {
+                benchmark: benchmark.name,
+                reason: LeftOutReason::Skipped(NOT_REACHED.to_owned()),
+            });
+            continue;
+        }
+        watcher.pilot_begins(&benchmark.name, (raced.len() - more, raced.len()));
         let cost_ns = match contenders.pilot(index, &mut benchmark, &race.settings, more) {
             Ok(cost_ns) => cost_ns,
             Err(error) if error.is_of_a_contender() => {
@@ -84,11 +106,30 @@ pub fn race_benchmarks(
                 });
                 None
             }
-            Err(error) => return Err(not_started(error, &interrupts)),
+            Err(error) => return Err(not_started(error)),
         };
         costs_ns.push(cost_ns);
         plan.benchmarks.push(benchmark);
     }
+    let one_input = plan
+        .benchmarks
+        .iter()
+        .filter(|benchmark| benchmark.one_input);
+    let notes = one_input.map(|benchmark| {
+        format!(
+            "benchmark '{}': making an input takes much longer than the samples on it, so it is made once \
+             in a replicate, and not for each block",
+            benchmark.name
+        )
+    });
+    for note in contenders.notes().into_iter().chain(notes) {
+        to_stderr("deadheat: note", &note);
+    }
+    let raced: Vec<Benchmark> = (plan.benchmarks.iter().filter(|one| plan.races(one)))
+        .cloned()
+        .collect();
+    // All parts of a race have one plan, and each has pilots of its own.
+    plan.design.rounds = plan.design.shard.is_none() && contenders.can_race_in_rounds(&raced);
     hold_together(&mut plan.benchmarks, &race.settings, &entries.rules);
     plan.validate()
         .map_err(|error| RaceError::Design(unraceable(error.to_string(), &left_out)))?;
@@ -99,14 +140,15 @@ pub fn race_benchmarks(
     // Parts share as many replicates as somebody says, whatever pilot found what they cost.
     let shared = race.settings.replicates_of_part().is_some() || race.use_of_plan == PlanUse::Save;
     if race.settings.max_replicates.is_none() && !linked && !shared {
-        plan_for_costs(&mut plan, &costs_ns)?;
+        plan_for_costs(&mut plan, &costs_ns, spent())?;
     }
+    watcher.race_begins(benchmarks_of(&plan), forecast(&plan, &costs_ns, spent()));
     let header = header(race, &*contenders, machine, neutral_links, plan);
     RaceSession {
         contenders: &mut *contenders,
         interrupts: &interrupts,
         watcher,
-        spent: Duration::ZERO,
+        spent: spent(),
         use_of_plan: race.use_of_plan,
         until: race.until.clone(),
     }
@@ -116,6 +158,15 @@ pub fn race_benchmarks(
         race.save.as_deref(),
         &race.folder,
     )
+}
+
+/// The reason why a benchmark was left out whose turn did not come.
+const NOT_REACHED: &str = "the time budget ended before it was reached";
+
+/// The number of benchmarks, each counted once.
+fn benchmarks_of(plan: &Plan) -> usize {
+    let itself = |benchmark: &&Benchmark| benchmark.rerun.is_none() && plan.races(benchmark);
+    plan.benchmarks.iter().filter(itself).count()
 }
 
 /// Races the benchmarks of a plan that was frozen before, and records the run as it happens.
@@ -247,6 +298,9 @@ pub(crate) fn smoke_test<E: From<RaceError>>(
 ) -> Result<(), E> {
     let interrupts = take_over_signals()?;
     let mut contenders = function_contenders(race, &entries.metrics, &interrupts)?;
+    contenders
+        .expect(&entries.benchmarks)
+        .map_err(|error| not_started(error, &interrupts))?;
     for benchmark in &entries.benchmarks {
         let outcome = contenders.smoke(benchmark);
         report(

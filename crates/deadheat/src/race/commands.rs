@@ -177,7 +177,7 @@ fn pilot(
     }
     contenders.arrange(plan);
     if options.open
-        && let Err(error) = plan_for_costs(plan, &costs_ns)
+        && let Err(error) = plan_for_costs(plan, &costs_ns, Duration::ZERO)
     {
         return Ok(Err(error));
     }

@@ -88,6 +88,26 @@ pub(super) trait PilotedContenders: Contenders {
     /// Blocks in a replicate of a benchmark whose pilot does not say.
     fn blocks(&self, settings: &RaceSettings) -> u32;
 
+    /// Learns which benchmarks are to be piloted.
+    fn expect(&mut self, _benchmarks: &[Benchmark]) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    /// Returns true if these benchmarks, which were piloted, race in rounds.
+    fn can_race_in_rounds(&mut self, _benchmarks: &[Benchmark]) -> bool {
+        false
+    }
+
+    /// Returns true if the time of pilots counts in a budget.
+    fn pilots_count(&self) -> bool {
+        false
+    }
+
+    /// What the user should know of the way in which they are raced, known once the pilots have run.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Runs the pilot of a benchmark, writes into it what was found, and gives back the
     /// nanoseconds that a replicate of it costs on the user's own link. A benchmark whose pilot
     /// failed is planned all the same, so that it has a place in the run. So many `more` pilots are
@@ -145,6 +165,10 @@ fn blocks_of(settings: &RaceSettings) -> Option<u32> {
     settings.blocks.or(settings.callgrind().then_some(1))
 }
 
+/// The variable that, as `0`, has every benchmark of a suite race to its end in processes of its
+/// own before the next: for those who measure what one start for many changes.
+const FORKS_VARIABLE: &str = "DEADHEAT_FORKS";
+
 /// Functions in worker processes, on their way into a race.
 pub(super) fn function_contenders<'a>(
     race: &BenchmarkRace,
@@ -167,6 +191,7 @@ pub(super) fn function_contenders<'a>(
             metrics.to_vec()
         },
         callgrind: race.settings.callgrind(),
+        forks: std::env::var_os(FORKS_VARIABLE).is_none_or(|value| value != "0"),
         sample_time: race.settings.sample_time,
         timeout: race.settings.timeout(Front::Bench),
         pinning: race.settings.pinning(Front::Bench),
@@ -189,6 +214,30 @@ impl PilotedContenders for FunctionContenders<'_> {
         blocks_of(settings).unwrap_or(BLOCKS)
     }
 
+    fn expect(&mut self, benchmarks: &[Benchmark]) -> Result<(), EngineError> {
+        FunctionContenders::expect(self, benchmarks)
+    }
+
+    fn can_race_in_rounds(&mut self, benchmarks: &[Benchmark]) -> bool {
+        FunctionContenders::can_race_in_rounds(self, benchmarks)
+    }
+
+    fn pilots_count(&self) -> bool {
+        true
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let note = |(program, reason): (String, String)| {
+            format!(
+                "'{program}' is started for each benchmark, and does not fork from one start: {reason}"
+            )
+        };
+        let mut notes: Vec<String> = self.unforked().into_iter().map(note).collect();
+        // Both sides may be started by one name.
+        notes.dedup();
+        notes
+    }
+
     fn pilot(
         &mut self,
         index: usize,
@@ -201,6 +250,8 @@ impl PilotedContenders for FunctionContenders<'_> {
         let margin = benchmark.overrides.margin.unwrap_or(settings.margin());
         let asked = (blocks_of(settings), margin);
         let cost_ns = complete(benchmark, piloted.as_ref().ok(), asked);
+        // All parts of a race have blocks of one kind, and each has a pilot of its own.
+        benchmark.in_pairs &= settings.part().is_none();
         let pilot = piloted?.pilot;
         let clock = (self.tick_ns(), self.clock_facts().overhead_ns);
         match not_one_by_one(benchmark, &pilot, clock).filter(|_| of_quantile) {

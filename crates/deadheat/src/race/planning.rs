@@ -113,11 +113,23 @@ const BLOCK_OVERHEAD_NS: f64 = 50_000.0;
 /// into warming them up and seeing the last ones off: at 9, a fifth of the time
 /// of a race lay between its replicates.
 const BLOCKS_TO_START: f64 = 18.0;
+/// The same where others share the start, and a process is forked and gone while the next is got
+/// ready: of a row that took 0.03 s to enter, replicates of 200 blocks took 0.7 s, and differed
+/// from each other by as much as those of 50.
+const BLOCKS_TO_FORK: f64 = 4.0;
 /// Blocks in a replicate at most.
 const MOST_BLOCKS: u32 = 200;
 
 /// Time that the replicates of a benchmark may take where nobody says how many there are at most.
 const BENCHMARK_TIME: Duration = Duration::from_secs(5);
+
+/// Two functions race in pairs, one call of each in a replicate, if a call of either takes this many
+/// nanoseconds: in blocks of four calls the six replicates that a verdict needs took 12 s of
+/// functions of 0.5 s.
+const SLOW_CALL_NS: f64 = 1e8;
+
+/// Replicates that a verdict needs.
+const VERDICT_REPLICATES: u32 = 6;
 
 /// A benchmark without a budget ends after this many times the time that its replicates were planned
 /// to take, since a machine that became busy meanwhile makes all of them longer: with busy loops on
@@ -126,17 +138,25 @@ const OVERDUE: f64 = 2.0;
 /// The least such limit.
 const LEAST_LIMIT: Duration = Duration::from_secs(10);
 
+/// Among benchmarks that race in rounds one may take as long as this many times the replicates that
+/// a verdict needs, or [`LEAST_LIMIT`].
+const LIMIT_IN_ROUNDS: u32 = 2;
+
 /// A block in turns has as many launches as this number of pairs side by side.
 const PAIRS_OF_A_BLOCK: u32 = 2;
 
 /// Gives benchmarks of which a replicate costs little, by so many nanoseconds, as many replicates at
 /// most as the time has room for. Those of which it is not known, or that have nobody to compare,
-/// keep what they have.
-pub(super) fn plan_for_costs(plan: &mut Plan, costs_ns: &[Option<f64>]) -> Result<(), RaceError> {
+/// keep what they have. So much of the budget was `spent` on pilots.
+pub(super) fn plan_for_costs(
+    plan: &mut Plan,
+    costs_ns: &[Option<f64>],
+    spent: Duration,
+) -> Result<(), RaceError> {
     let share = plan
         .design
         .budget
-        .map(|budget| budget / costs_ns.len().max(1) as u32);
+        .map(|budget| budget.saturating_sub(spent) / costs_ns.len().max(1) as u32);
     for (index, cost_ns) in costs_ns.iter().enumerate() {
         let Some(cost_ns) = cost_ns.filter(|_| plan.benchmarks[index].rivals() > 1) else {
             continue;
@@ -160,12 +180,18 @@ pub(super) fn plan_for_costs(plan: &mut Plan, costs_ns: &[Option<f64>]) -> Resul
                 .for_each(|level| *level *= candidates);
             let level = &mut plan.benchmarks[index].overrides.level;
             *level = Some(LevelOverride { alpha, looks });
+        } else if let Some(looks) = looks_of_slow(plan, index, (time, cost_ns))? {
+            let level = &mut plan.benchmarks[index].overrides.level;
+            *level = Some(LevelOverride { alpha, looks });
         }
         // All parts of a race have one plan, and each has a pilot of its own.
         let may_be_limited = plan.design.shard.is_none();
         if may_be_limited && limits[1..].iter().all(Option::is_none) {
-            let most_ns = cost_ns * f64::from(plan.looks(index).max_replicates());
-            let limit = Duration::from_nanos((OVERDUE * most_ns) as u64).max(LEAST_LIMIT);
+            let most = match plan.races_in_rounds(index) {
+                true => f64::from(LIMIT_IN_ROUNDS * VERDICT_REPLICATES),
+                false => OVERDUE * f64::from(plan.looks(index).max_replicates()),
+            };
+            let limit = Duration::from_nanos((most * cost_ns) as u64).max(LEAST_LIMIT);
             plan.benchmarks[index].overrides.budget = Some(limit);
         }
     }
@@ -182,6 +208,42 @@ pub(super) fn plan_for_costs(plan: &mut Plan, costs_ns: &[Option<f64>]) -> Resul
         }
     }
     Ok(())
+}
+
+/// The replicates that the verdict on a benchmark takes as a rule.
+const USUAL_REPLICATES: u32 = 11;
+
+/// The time that a race takes as a rule, given what a replicate of each benchmark costs and what was
+/// `spent` of a budget.
+pub(super) fn forecast(plan: &Plan, costs_ns: &[Option<f64>], spent: Duration) -> Duration {
+    let usual = |(index, cost_ns): (usize, &Option<f64>)| {
+        let replicates = plan.looks(index).max_replicates().min(USUAL_REPLICATES);
+        let usual = Duration::from_nanos((cost_ns.as_ref()? * f64::from(replicates)) as u64);
+        Some(plan.budget(index).map_or(usual, |limit| limit.min(usual)))
+    };
+    let all: Duration = costs_ns.iter().enumerate().filter_map(usual).sum();
+    let budget = plan
+        .design
+        .budget
+        .map(|budget| budget.saturating_sub(spent));
+    budget.map_or(all, |budget| budget.min(all))
+}
+
+/// The looks of functions that are so slow that a budget has no time for the replicates that are
+/// planned: the last look is the one that there is time for. Cut short, the race would be judged by
+/// an interval that holds at any time, and is wider.
+fn looks_of_slow(
+    plan: &Plan,
+    index: usize,
+    (time, cost_ns): (Duration, f64),
+) -> Result<Option<Looks>, RaceError> {
+    let limited = plan.design.budget.is_some() || plan.budget(index).is_some();
+    let most = (time.as_nanos() as f64 / cost_ns) as u32;
+    let fits = (VERDICT_REPLICATES..plan.looks(index).max_replicates()).contains(&most);
+    if !limited || !fits || !plan.benchmarks[index].in_pairs {
+        return Ok(None);
+    }
+    Ok(Some(planned_looks(0, most, plan.alpha(index))?))
 }
 
 /// Plans the looks of a benchmark that races in pairs anew, so that it has as many launches as the user
@@ -232,15 +294,41 @@ pub(super) fn complete(
     benchmark.notes = piloted.pilot.notes.clone();
     benchmark.without_warm_up =
         of_quantile.is_none() && can_start_cold(benchmark, &piloted.pilot, margin);
+    benchmark.in_pairs = blocks.is_none() && of_quantile.is_none() && is_slow(benchmark, piloted);
+    benchmark.one_input = has_long_input(benchmark, &piloted.pilot);
     let turns = benchmark.processes_per_replicate() > Some(1);
     let costs = Costs::of(piloted, benchmark, turns);
-    let found = blocks.unwrap_or_else(|| costs.blocks_that_fit(piloted, turns));
+    let found = match benchmark.in_pairs {
+        true => 1,
+        false => blocks.unwrap_or_else(|| costs.blocks_that_fit(piloted, turns)),
+    };
     let blocks = found.max(of_quantile.unwrap_or(0));
     benchmark.blocks_per_replicate = Some(blocks);
     // The end of processes that take turns takes as long as their start.
     let starts = if turns { 2.0 } else { 1.0 };
     let blocks_ns = f64::from(blocks.max(1)) * costs.block_ns - costs.unprimed_ns;
     Some(starts * costs.process_ns + blocks_ns)
+}
+
+/// An input that takes this many times as long as the samples of a block …
+const INPUT_TO_SAMPLES: f64 = 10.0;
+/// … and this many nanoseconds is made once in a replicate: with an input of 0.3 s for each block, a
+/// function of 10 µs raced for 173 s, nearly all of it spent on inputs.
+const LONG_INPUT_NS: f64 = 1e7;
+
+/// Returns true if making an input takes so long that all blocks of a replicate have one.
+fn has_long_input(benchmark: &Benchmark, pilot: &Pilot) -> bool {
+    let round_ns = pilot.call_ns.iter().sum::<f64>() * pilot.iterations as f64;
+    let samples_ns = round_ns * benchmark.slots_per_block() as f64 / pilot.call_ns.len() as f64;
+    let input_ns = pilot.input_ns.unwrap_or(0.0);
+    input_ns >= LONG_INPUT_NS && input_ns >= INPUT_TO_SAMPLES * samples_ns
+}
+
+/// Returns true if two functions are so slow that a replicate is one call of each.
+fn is_slow(benchmark: &Benchmark, piloted: &Piloted) -> bool {
+    let pilot = &piloted.pilot;
+    let slow = pilot.call_ns.iter().all(|call_ns| *call_ns >= SLOW_CALL_NS);
+    slow && pilot.iterations == 1 && benchmark.contenders.len() == 2
 }
 
 /// The margin from which a first call that is slower by less than that may be a sample.
@@ -333,8 +421,19 @@ impl Costs {
         let round_ns: f64 = call_ns.sum::<f64>() * pilot.iterations as f64;
         // Each once to prime it, then two of each in ABBA, or one of each in a row
         // of more.
-        let rounds = if contenders == 2 { 3.0 } else { 2.0 };
-        let samples_ns = pilot.block_cost_ns.unwrap_or(round_ns * rounds);
+        let rounds = if benchmark.has_abba_blocks() {
+            3.0
+        } else {
+            2.0
+        };
+        let input_ns = pilot.input_ns.unwrap_or(0.0);
+        let samples_ns = match pilot.block_cost_ns {
+            Some(cost_ns) if benchmark.one_input => (cost_ns - input_ns).max(round_ns * rounds),
+            Some(cost_ns) => cost_ns,
+            None if benchmark.one_input => round_ns * rounds,
+            None => round_ns * rounds + input_ns,
+        };
+        let once_ns = if benchmark.one_input { input_ns } else { 0.0 };
         // Of functions that warm up in one round, that round primes the first block.
         let rounds = match (least_warm_up_rounds(round_ns), taking_turns) {
             _ if benchmark.without_warm_up => 0,
@@ -347,7 +446,7 @@ impl Costs {
             _ => 0.0,
         };
         Self {
-            process_ns: piloted.process_ns + f64::from(rounds) * round_ns,
+            process_ns: piloted.process_ns + f64::from(rounds) * round_ns + once_ns,
             block_ns: samples_ns + BLOCK_OVERHEAD_NS,
             unprimed_ns,
         }
@@ -356,7 +455,11 @@ impl Costs {
     /// Blocks in a replicate that make the most of the time.
     fn blocks_that_fit(&self, piloted: &Piloted, taking_turns: bool) -> u32 {
         let fitting = planned_blocks(self.process_ns, self.block_ns, &piloted.pilot.blocks_ns);
-        let starting = piloted.process_ns / self.block_ns * BLOCKS_TO_START;
+        let part = match piloted.shares_start {
+            true => BLOCKS_TO_FORK,
+            false => BLOCKS_TO_START,
+        };
+        let starting = piloted.process_ns / self.block_ns * part;
         let blocks = if taking_turns {
             fitting.max((starting as u32).min(MOST_BLOCKS))
         } else {
@@ -426,8 +529,10 @@ mod tests {
                 warm_at_once: false,
                 input_per_call: false,
                 notes: Vec::new(),
+                input_ns: None,
             },
             process_ns: 3e6,
+            shares_start: false,
         }
     }
 
@@ -603,7 +708,7 @@ mod tests {
             let mut plan = plan_on_neutral_links(40);
             plan.design.budget = budget.map(Duration::from_secs);
             plan.benchmarks[2].overrides.budget = Some(Duration::from_secs(3));
-            plan_for_costs(&mut plan, costs_ns).unwrap();
+            plan_for_costs(&mut plan, costs_ns, Duration::ZERO).unwrap();
             plan.validate().unwrap();
             [0, 1, 2].map(|index| plan.looks(index).max_replicates())
         };
@@ -620,13 +725,18 @@ mod tests {
             let mut plan = plan_on_neutral_links(40);
             plan.design.budget = budget.map(Duration::from_secs);
             plan.benchmarks[2].overrides.budget = Some(Duration::from_secs(3));
-            plan_for_costs(&mut plan, &[Some(5e7), Some(1e9), Some(5e7)]).unwrap();
+            plan_for_costs(
+                &mut plan,
+                &[Some(5e7), Some(1e9), Some(5e7)],
+                Duration::ZERO,
+            )
+            .unwrap();
             [0, 1, 2].map(|index| Some(plan.budget(index)?.as_secs()))
         };
         assert_eq!(limits(None), [None, Some(80), Some(3)]);
         assert_eq!(limits(Some(60)), [None, None, Some(3)]);
         let mut plan = plan_on_neutral_links(40);
-        plan_for_costs(&mut plan, &[None, Some(5e7), None]).unwrap();
+        plan_for_costs(&mut plan, &[None, Some(5e7), None], Duration::ZERO).unwrap();
         assert_eq!(plan.budget(1), Some(LEAST_LIMIT));
     }
 
@@ -648,7 +758,7 @@ mod tests {
         let most = |budget: Option<u64>, cost_ns: f64| {
             let mut plan = plan_of_pairs(planned_looks(0, 40, 0.05).unwrap());
             plan.design.budget = budget.map(Duration::from_secs);
-            plan_for_costs(&mut plan, &[Some(cost_ns)]).unwrap();
+            plan_for_costs(&mut plan, &[Some(cost_ns)], Duration::ZERO).unwrap();
             plan.looks(0).max_replicates()
         };
         assert_eq!(most(None, 1e9), 80);
@@ -675,13 +785,13 @@ mod tests {
     fn the_looks_that_all_benchmarks_have_are_those_of_the_design() {
         let mut plan = plan_on_neutral_links(40);
         plan.benchmarks.remove(0);
-        plan_for_costs(&mut plan, &[Some(1e6), Some(2e6)]).unwrap();
+        plan_for_costs(&mut plan, &[Some(1e6), Some(2e6)], Duration::ZERO).unwrap();
         assert_eq!(plan.design.looks.max_replicates(), 200);
         let own = |one: &Benchmark| one.overrides.level.is_some();
         assert!(!plan.benchmarks.iter().any(own));
         let mut plan = plan_on_neutral_links(40);
         plan.benchmarks.remove(0);
-        plan_for_costs(&mut plan, &[Some(1e6), Some(1e9)]).unwrap();
+        plan_for_costs(&mut plan, &[Some(1e6), Some(1e9)], Duration::ZERO).unwrap();
         assert_eq!(plan.max_replicates(), 200);
         assert_eq!(plan.design.looks.max_replicates(), 40);
     }
@@ -692,7 +802,7 @@ mod tests {
             let mut plan = plan_on_neutral_links(40);
             let contenders = contenders(names.iter().copied(), &Workload::Recording);
             plan.benchmarks = vec![benchmark("several", contenders)];
-            plan_for_costs(&mut plan, &[Some(1e6)]).unwrap();
+            plan_for_costs(&mut plan, &[Some(1e6)], Duration::ZERO).unwrap();
             plan.design.looks.levels
         };
         let (one, five) = (levels(&["a", "b"]), levels(&["a", "b", "c", "d", "e", "f"]));

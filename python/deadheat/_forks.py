@@ -1,0 +1,143 @@
+"""One start for many benchmarks: a process that has imported everything forks for each of them.
+
+The child serves one benchmark, and the process waits for its end and says `over`. A child that
+crashes takes the process along, in the same way: deadheat sees the end of the process that it
+started.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from time import sleep
+
+from deadheat._channel import IS_PYPY, Channel
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from signal import SIG_DFL, SIGKILL, signal
+    from typing import Any, NoReturn
+else:
+    # `signal` itself imports enum.
+    from _signal import SIG_DFL, SIGKILL, signal
+
+# Not on macOS, whose own libraries do not work in a process that was forked.
+CAN_FORK = hasattr(os, "fork") and sys.platform != "darwin"
+# Seconds that a trial child may take, which does nothing.
+TRIAL = 1.0
+
+
+def request_in_child(channel: Channel) -> tuple[str, dict[str, Any]]:
+    """Answers `import`, once everything is imported, and returns the next request: in a child of
+    its own that of each benchmark.
+
+    Where threads run, it does not fork, and says why.
+    """
+    threads = other_threads()
+    if threads:
+        many = "a thread" if threads == 1 else f"{threads} threads"
+        channel.reply("imported", {"unforked": f"{many} of its imports would not be in a fork"})
+        return channel.request()
+    channel.reply("imported", {})
+    while True:
+        request = channel.request()
+        if request[0] != "prepare" or becomes_child(channel):
+            return request
+        channel.reply("over", {})
+
+
+def becomes_child(channel: Channel) -> bool:
+    """Forks. Returns true in the child that serves the benchmark, and false in this process once
+    the child has ended as it should."""
+    # What is there now is shared with every child, as long as nothing writes to it.
+    gc.collect()
+    if not IS_PYPY:  # Its collector has no such thing.
+        gc.freeze()
+    heard, tell = os.pipe()
+    own = os.getpid()
+    child = os.fork()
+    if child == 0:
+        os.close(heard)
+        # A group of its own, which ends with it: what a benchmark starts is gone before the next.
+        os.setpgid(0, 0)
+        if os.getppid() != own:
+            os._exit(1)
+        channel.goes_on_in_child(tell)
+        return True
+    os.close(tell)
+    _, status = os.waitpid(child, 0)
+    end_group(child)
+    os.set_blocking(heard, False)
+    try:
+        is_over = bool(os.read(heard, 1))
+    except BlockingIOError:
+        is_over = False
+    os.close(heard)
+    if not is_over:
+        end_as(status)
+    return False
+
+
+def end_group(child: int) -> None:
+    try:
+        os.killpg(child, SIGKILL)
+    except OSError:
+        pass  # Nothing is left of it.
+
+
+def end_as(status: int) -> NoReturn:
+    """Ends this process as its child has ended."""
+    if os.WIFSIGNALED(status):
+        import resource
+
+        number = os.WTERMSIG(status)
+        # The child has left a core dump, if one is wanted.
+        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+        if number != SIGKILL:
+            signal(number, SIG_DFL)
+        os.kill(os.getpid(), number)
+        sleep(1)  # Until it arrives.
+    os._exit(os.WEXITSTATUS(status) if os.WIFEXITED(status) else 1)
+
+
+def other_threads() -> int:
+    """The number of other threads of this process that outlive a fork.
+
+    A library that knows of forks ends its threads before one and starts them when it needs them
+    again, as OpenBLAS does, so that `import numpy` alone does not count.
+    """
+    if threads_now() == 0:
+        return 0
+    threading = sys.modules.get("threading")
+    known = threading.active_count() - 1 if threading is not None else 0
+    if known == 0:
+        fork_for_nothing()
+    return max(known, threads_now())
+
+
+def threads_now() -> int:
+    try:
+        return len(os.listdir("/proc/self/task")) - 1
+    except OSError:
+        threading = sys.modules.get("threading")
+        return threading.active_count() - 1 if threading is not None else 0
+
+
+def fork_for_nothing() -> None:
+    import warnings
+
+    with warnings.catch_warnings():
+        # Python warns of forks in a process with threads.
+        warnings.simplefilter("ignore")
+        child = os.fork()
+        if child == 0:
+            os._exit(0)
+    passed, pause = 0.0, 0.000_1
+    while os.waitpid(child, os.WNOHANG)[0] == 0:
+        if passed > TRIAL:
+            os.kill(child, SIGKILL)
+            os.waitpid(child, 0)
+            return
+        sleep(pause)
+        passed, pause = passed + pause, 2 * pause
