@@ -111,7 +111,7 @@ def alone(request: pytest.FixtureRequest) -> Generator[None]:
 def refuse_lazy(name: str, output: Any, benchmark: Benchmark) -> None:
     """Refuses what a race would refuse, of a function that is called once."""
     from deadheat import UsageError
-    from deadheat._outputs import lazy
+    from deadheat._lazy import lazy
 
     if callable(benchmark.drain):
         output = benchmark.drain(output)
