@@ -87,7 +87,7 @@ impl Workers<'_> {
     pub(super) fn take_kept(
         &mut self,
         position: RunPosition<'_>,
-    ) -> Result<Option<(Vec<WorkerSession>, Option<Relay>)>, EngineError> {
+    ) -> Result<Option<KeptTeam>, EngineError> {
         let programs = programs_of(position.layout);
         let is_it =
             |kept: &KeptTeam| kept.replicate == position.place[1] && kept.programs == programs;
@@ -95,10 +95,9 @@ impl Workers<'_> {
         let Some(at) = kept.iter().position(is_it) else {
             return Ok(None);
         };
-        let KeptTeam {
-            mut team, relay, ..
-        } = kept.swap_remove(at);
-        let replies = match self.await_replies(&mut team, None, position, self.patience(1)) {
+        let mut kept = kept.swap_remove(at);
+        let team = &mut kept.team;
+        let replies = match self.await_replies(team, None, position, self.patience(1)) {
             Ok(replies) => replies,
             Err(EngineError::Interrupted) => return Err(EngineError::Interrupted),
             // One that does not come back from the benchmark before is nothing to this one.
@@ -107,7 +106,7 @@ impl Workers<'_> {
         if !replies.iter().all(|reply| *reply == Reply::Over) {
             return Ok(None);
         }
-        for session in &mut team {
+        for session in team {
             session.worker.serves_itself();
             session.has_failed = false;
             session.ready = None;
@@ -115,7 +114,7 @@ impl Workers<'_> {
             let draws = self.draws_of(position, session);
             (session.heap_bytes, session.stack_bytes) = draws;
         }
-        Ok(Some((team, relay)))
+        Ok(Some(kept))
     }
 
     /// Lets processes go that serve no benchmark of this replicate.
