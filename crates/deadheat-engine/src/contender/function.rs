@@ -11,6 +11,7 @@ use nix::sched::sched_getaffinity;
 use nix::unistd::Pid;
 
 use super::function_pilot::Piloted;
+use super::one_start::KeptTeam;
 use super::process_layout::ProcessLayout;
 use super::witness::{Noticed, Witness};
 use super::worker_session::{RunPosition, WorkerSession, leave};
@@ -537,7 +538,10 @@ impl FunctionContenders<'_> {
         first: &Block,
     ) -> Result<bool, EngineError> {
         self.workers.settle(position)?;
-        let Some((mut team, relay)) = self.workers.take_kept(position)? else {
+        let Some(KeptTeam {
+            mut team, relay, ..
+        }) = self.workers.take_kept(position)?
+        else {
             return Ok(false);
         };
         let mut order: Vec<usize> = (0..team.len()).collect();

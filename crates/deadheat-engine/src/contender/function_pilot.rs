@@ -192,9 +192,9 @@ impl Workers<'_> {
         team: &mut PilotTeam,
     ) -> Result<(), EngineError> {
         self.settle(position)?;
-        if let Some((sessions, relay)) = self.take_kept(position)? {
-            team.sessions = sessions;
-            team.relay = relay;
+        if let Some(kept) = self.take_kept(position)? {
+            team.sessions = kept.team;
+            team.relay = kept.relay;
             for session in &mut team.sessions {
                 self.prepare(session, position)?;
             }

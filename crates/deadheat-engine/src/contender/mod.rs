@@ -14,6 +14,7 @@ mod harness;
 #[cfg(feature = "commands")]
 mod inspection;
 mod local;
+mod next_benchmark;
 mod one_start;
 #[cfg(feature = "commands")]
 mod printed_value;
