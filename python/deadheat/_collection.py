@@ -71,11 +71,11 @@ class Collections:
         self._sample = sample
         self.call_ns = call_ns
         self._calls = max(1, min(most, int(WATCHED_NS / max(call_ns, 1.0))))
-        self._shares: list[float] = []
         # How many times as long as it computes it takes at least: it waits, or has no core.
         self.waits = float("inf")
-        _, count, _ = self._watched()
+        _, count, share = self._watched()
         self.per_call = count / self._calls
+        self._shares = [share]
 
     def _watched(self) -> tuple[int, int, float]:
         """The CPU time of a sample in nanoseconds, its collections, and their share of it."""
@@ -106,7 +106,7 @@ class Collections:
     @property
     def share(self) -> float:
         """The share of the CPU time of calls that collections take."""
-        return median(self._shares) if self._shares else 0.0
+        return median(self._shares)
 
     def needed(self) -> int:
         """Calls in a sample that has some collections in it."""
@@ -140,15 +140,17 @@ def note_of(found: list[Collections], iterations: int) -> str | None:
     """What to tell of the collections of the contenders of a process, if they matter."""
     if not any(each.per_call for each in found):
         return None
-    # What the pilot has imported is looked through by no other process.
-    gc.collect()
-    gc.freeze()
-    with_it = trials(found, Collections.trial)
+    are_short = all(each.call_ns <= WATCHED_NS and each.waits < MOST_WAITS for each in found)
+    with_it: list[list[float]] = []
+    if are_short:
+        # What the pilot has imported is looked through by no other process.
+        gc.collect()
+        gc.freeze()
+        with_it = trials(found, Collections.trial)
     if max(each.share for each in found) < LEAST_SHARE:
         return None
     told = [each.told() for each in sorted(found, key=lambda each: -each.share)]
     note = f"Garbage collection takes {', and '.join(told)}."
-    are_short = all(each.call_ns <= WATCHED_NS and each.waits < MOST_WAITS for each in found)
     if len(found) != 2 or not are_short:
         return note
     gc.disable()

@@ -178,6 +178,9 @@ def described(error: BaseException, seed: int | None) -> str:
 class Session:
     """The one benchmark of a process, and the state of its race."""
 
+    # The metric that tells whether calls take longer and longer.
+    growing = METRICS.index("cpu_ns")
+
     def __init__(self, channel: Channel, benchmarks: Mapping[str, Benchmark]) -> None:
         self._channel = channel
         self._benchmarks = benchmarks
@@ -192,9 +195,9 @@ class Session:
         self._collects = True
         self._given: Any = None
         self._ready: int | None = None
-        # The first call of each contender in this process, in nanoseconds, and whether it was as
-        # fast as the second.
-        self._first_ns: dict[int, int] = {}
+        # Nanoseconds of the calls of each contender that were looked at, and whether the first of
+        # all was as fast as the second.
+        self._looked_ns: dict[int, list[int]] = {}
         self._warm = False
         self._input_ns = 0
         self._held: list[Any] = []
@@ -233,7 +236,7 @@ class Session:
         self._held = hold_heap(asked.get("heap_bytes", 0))
         if asked.get("input_per_call"):
             benchmark.renew_for_every_call()
-            self._first_ns.clear()
+            self._looked_ns.clear()
         self.make_contenders(benchmark, functions, asked.get("heap_bytes", 0) % 2 == 1)
         # A program that has turned its collector off is raced without it.
         self._collects = benchmark.gc and gc.isenabled()
@@ -342,10 +345,11 @@ class Session:
             contender = self._contenders[number]
             contender.watch(partial(found.saw, self._names[number]))
             if number in self._called:
-                contender.sample(self._given, 1)
+                values = contender.sample(self._given, 1)
             else:
                 self._called.add(number)
-                self._first_ns[number] = self.call_once(contender)[0]
+                values = self.call_once(contender)
+            self._looked_ns.setdefault(number, []).append(values[0])
             output, contender.kept = contender.kept, None
             contender.watch(None)
             return output
@@ -363,7 +367,7 @@ class Session:
         self._notes = found.notes + notes_on_modules(benchmark)
         if changes:
             benchmark.renew_for_every_call()
-            self._first_ns.clear()
+            self._looked_ns.clear()
             self.make_contenders(benchmark, functions, True)
         if changes or not found.is_fresh:
             self.make_input(seed)
@@ -419,9 +423,10 @@ class Session:
         self._warm = not HAS_JIT
         for contender in self._contenders:
             number, iterations = contender.number, 1
-            took = self._first_ns.pop(number, None) or self.sample(number, 1)[0]
+            looked = iter(self._looked_ns.pop(number, ()))
+            took = next(looked, None) or self.sample(number, 1)[0]
             if took >= LONG_NS:
-                again = self.sample(number, 1)[0]
+                again = next(looked, None) or self.sample(number, 1)[0]
                 self._warm &= again >= took * (1 - GAIN)
                 call_ns.append(float(again))
                 continue
@@ -433,15 +438,17 @@ class Session:
         return call_ns, min(1 + int(least / max(min(call_ns), 0.1)), most)
 
     def steady(self, number: int, iterations: int) -> float:
-        """The shortest of a few samples, which must not take longer and longer."""
+        """The shortest of a few samples, whose CPU time must not rise from one to the next."""
         if self._benchmark is not None and self._benchmark.input_per_call:
             return min(self.sample(number, iterations)[0] for _ in range(3))
-        times: list[float] = [self.sample(number, iterations)[0] for _ in range(SHOWN)]
+        samples = [self.sample(number, iterations) for _ in range(SHOWN)]
+        times: list[float] = [values[self.growing] for values in samples]
         if rises(times):
-            more: list[float] = [self.sample(number, iterations)[0] for _ in range(CONFIRMED)]
+            more: list[float] = []
+            more += [self.sample(number, iterations)[self.growing] for _ in range(CONFIRMED)]
             if times_as_long(times, [min(more)]):
                 raise UsageError(advice(min(times) / iterations, min(more) / iterations))
-        return min(times)
+        return min(values[0] for values in samples)
 
     def warm_up(self, asked: dict[str, Any]) -> Reply:
         if HAS_JIT:

@@ -51,6 +51,8 @@ class OptionOfPyperf(Exception):
 class WallSession(Session):
     """Leaves the CPU time out of every sample."""
 
+    growing = METRICS.index("wall_ns")
+
     def sample(self, number: int, iterations: int) -> list[int]:
         values = super().sample(number, iterations)
         del values[CPU]

@@ -28,14 +28,12 @@ def test_times_that_rise_are_told_from_those_that_scatter():
     "text",
     [
         "held = []\n@deadheat.benchmark\ndef grows():\n    held.append(1)\n    sum(held)",
-        "@deadheat.benchmark(input=lambda seed: [3, 1])\ndef grows(held):\n"
-        "    held.append(1)\n    sorted(held)",
         "held = ['']\n@deadheat.benchmark\ndef grows():\n"
         "    held[0] += 'abcdefgh' * 99\n    held[0].count('abcdefx')",
         "held = {}\n@deadheat.benchmark\ndef grows():\n"
         "    held[len(held)] = 1\n    dict(held)",
     ],
-    ids=["a list", "its input", "a text", "a dict"],
+    ids=["a list", "a text", "a dict"],
 )  # fmt: skip
 def test_a_function_that_adds_to_what_it_works_on_fails_by_name(worker, text):
     spoken = worker(text)
@@ -65,7 +63,7 @@ def test_others_do_not(worker, text):
     assert "calibrated" in spoken.ask("calibrate", seed=1, least_ns=50_000)
 
 
-def test_slow_functions_are_piloted_in_two_calls_and_need_no_warm_up(worker, tmp_path):
+def test_slow_functions_are_piloted_in_three_calls_and_need_no_warm_up(worker, tmp_path):
     text = """
 import os, time
 log = os.open("log", os.O_CREAT | os.O_APPEND | os.O_WRONLY)
@@ -77,7 +75,8 @@ def a(): os.write(log, b"a"); time.sleep(0.05)
     spoken.heard()
     spoken.prepare("a")
     calibrated = spoken.ask("calibrate", seed=1, least_ns=50_000)["calibrated"]
-    assert (tmp_path / "log").read_text() == "aabb"
+    # The third is to look for collections of garbage.
+    assert sorted((tmp_path / "log").read_text()) == ["a", "a", "a", "b", "b", "b"]
     assert calibrated["iterations"] == 1
     assert all(5e7 <= ns < 2e8 for ns in calibrated["call_ns"])
     spoken = worker(text)

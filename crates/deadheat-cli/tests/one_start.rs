@@ -155,7 +155,7 @@ fn a_child_that_crashes_exits_or_hangs_costs_its_benchmark_only() {
         (
             "raise ValueError('wild')",
             &[][..],
-            "panicked with ValueError: wild",
+            "raised ValueError: wild",
         ),
         (
             "time.sleep(600)",

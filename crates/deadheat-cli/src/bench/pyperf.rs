@@ -9,34 +9,27 @@ use deadheat::parts::terminal::to_stderr;
 use deadheat::parts::{RaceError, inspect_program};
 
 use super::options::BenchOptions;
-use super::race::Field;
 
 /// The module that serves a script as a worker.
 const MODULE: &str = "deadheat.pyperf_suite";
 /// Options of Python whose value is the next word.
 const WITH_VALUE: [&str; 3] = ["-X", "-W", "--check-hash-based-pycs"];
 
-/// Returns the field with workers in place of pyperf scripts, if every side can be one and the user
-/// names no harness.
-pub fn by_function(field: Field, options: &BenchOptions) -> Result<Field, RaceError> {
-    let Field::Harness(launched) = field else {
-        return Ok(field);
-    };
+/// The scripts as workers, or `None` if they are of another harness, if one of them cannot be a
+/// worker, or if the user names a harness.
+pub fn as_workers(
+    launched: &[Launched],
+    options: &BenchOptions,
+) -> Result<Option<Vec<Worker>>, RaceError> {
     let is_pyperf = |target: &Launched| {
         let mut sides = target.sides.iter().flatten();
         sides.all(|side| side.listing.harness == Harness::Pyperf)
     };
     if options.harness.is_some() || !launched.iter().all(is_pyperf) {
-        return Ok(Field::Harness(launched));
+        return Ok(None);
     }
-    let mut workers: Vec<Worker> = Vec::new();
-    for target in &launched {
-        match in_workers(target, options)? {
-            Some(worker) => workers.push(worker),
-            None => return Ok(Field::Harness(launched)),
-        }
-    }
-    Ok(Field::Workers(workers))
+    let workers = launched.iter().map(|target| in_workers(target, options));
+    workers.collect()
 }
 
 /// The scripts of a target as workers, or `None` if one of them cannot be a worker.

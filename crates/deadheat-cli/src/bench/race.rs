@@ -20,7 +20,7 @@ use deadheat::parts::{
 };
 
 use super::options::BenchOptions;
-use super::pyperf::by_function;
+use super::pyperf;
 use crate::history_index::keep_in_history;
 use crate::plan::tell_of_plan;
 use crate::races::{race_and_tell, tell_of_one};
@@ -117,6 +117,20 @@ pub fn inspect(targets: &[Target<Program>], options: &BenchOptions) -> Result<Fi
     }
 }
 
+/// The same, with functions of pyperf scripts called in workers where that is possible.
+fn inspect_for_race(
+    targets: &[Target<Program>],
+    options: &BenchOptions,
+) -> Result<Field, Failure> {
+    Ok(match inspect(targets, options)? {
+        Field::Harness(launched) => match pyperf::as_workers(&launched, options)? {
+            Some(workers) => Field::Workers(workers),
+            None => Field::Harness(launched),
+        },
+        workers => workers,
+    })
+}
+
 /// The program of the first side that was built.
 fn first<L>(target: &Target<Listed<L>>) -> Option<&Program> {
     let mut sides = target.sides.iter().flatten();
@@ -190,7 +204,7 @@ pub fn nothing_selected<'a>(
 pub fn race(entrants: &BuildPrograms, options: &BenchOptions) -> Result<Status, Failure> {
     options.exports.check(None)?;
     let sides = &entrants.names;
-    let field = by_function(inspect(&entrants.targets, options)?, options)?;
+    let field = inspect_for_race(&entrants.targets, options)?;
     if matches!(field, Field::Harness(_)) {
         refuse_sample_time(options)?;
     }
@@ -203,7 +217,7 @@ pub fn race_silently(
     entrants: &BuildPrograms,
     options: &BenchOptions,
 ) -> Result<RaceOutcome, Failure> {
-    let field = by_function(inspect(&entrants.targets, options)?, options)?;
+    let field = inspect_for_race(&entrants.targets, options)?;
     if matches!(field, Field::Harness(_)) {
         refuse_sample_time(options)?;
     }
