@@ -86,7 +86,7 @@ fn as_worker(program: &Program) -> Option<Program> {
 /// Tells that the package would make the race shorter, if that is what is missing.
 fn hint(program: &Program, error: &RaceError, options: &BenchOptions) {
     let python = program.executable.display();
-    if !options.quiet && error.to_string().contains("No module named 'deadheat'") {
+    if !options.quiet && error.to_string().contains("without the package deadheat") {
         let hint = format!(
             "hint: with the package deadheat in the environment of '{python}' ({python} -m pip \
              install deadheat) the functions of a script are called in workers, which takes \

@@ -118,10 +118,7 @@ pub fn inspect(targets: &[Target<Program>], options: &BenchOptions) -> Result<Fi
 }
 
 /// The same, with functions of pyperf scripts called in workers where that is possible.
-fn inspect_for_race(
-    targets: &[Target<Program>],
-    options: &BenchOptions,
-) -> Result<Field, Failure> {
+fn inspect_for_race(targets: &[Target<Program>], options: &BenchOptions) -> Result<Field, Failure> {
     Ok(match inspect(targets, options)? {
         Field::Harness(launched) => match pyperf::as_workers(&launched, options)? {
             Some(workers) => Field::Workers(workers),
