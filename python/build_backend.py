@@ -1,7 +1,7 @@
 """The build backend of `pip install ./python`: maturin, which compiles the program `deadheat`.
 
-It says what it does, leaves one core to the user, and takes the program as it is if a clone has
-built it already.
+It prints what it does and leaves one core to the user. If the clone has already built the program,
+it uses the same cargo profile, so that cargo compiles only what has changed.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import Any
 Settings = dict[str, Any]
 
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# Profiles of cargo by the folders of their programs, the best program first. The last one is taken
-# if none is built: that of releases takes three times as long.
+# The cargo profiles, also the names of their target folders, fastest program first. If none is
+# built, the last is used, because `dist` takes three times as long to compile.
 PROFILES = ("dist", "release")
 ARGUMENTS = "MATURIN_PEP517_ARGS"
 
 
 def __getattr__(name: str) -> Any:
-    """The other hooks are those of maturin."""
+    """Takes all other hooks from maturin."""
     if not name.startswith(("build_", "get_requires_", "prepare_metadata_")):
         raise AttributeError(name)
     import maturin
@@ -46,7 +46,7 @@ def build_editable(
 
 
 def prepare(settings: Settings | None) -> None:
-    """Chooses the profile and the number of jobs, unless the user has."""
+    """Chooses the profile and the number of jobs unless the user has set them."""
     built = [name for name in PROFILES if os.path.isfile(program_of(name))]
     if not (settings or {}).keys() & {"build-args", "maturin.build-args"}:
         os.environ.setdefault(ARGUMENTS, f"--profile {[*built, PROFILES[-1]][0]}")
@@ -80,7 +80,7 @@ def target_folder() -> str:
 
 
 def say(words: str) -> None:
-    """Tells the user, also if pip keeps what a build prints to itself."""
+    """Prints to the terminal if there is one, because pip hides the output of builds."""
     try:
         with open("/dev/tty", "w") as terminal:
             terminal.write(words)

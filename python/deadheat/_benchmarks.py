@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Function = TypeVar("Function", bound=Callable[..., Any])
 
     class Options(TypedDict, total=False):
-        """What `benchmark` takes besides the functions and their arguments."""
+        """The options of `benchmark`, without the functions and their arguments."""
 
         input: Callable[..., Any] | None
         input_per_call: bool | None
@@ -32,21 +32,21 @@ if TYPE_CHECKING:
         items: int | None
         ignored: bool
 else:
-    # `collections` itself imports five modules more.
+    # Importing `collections` would import five more modules.
     from _collections import deque
 
-    # `typing` takes some milliseconds to import, in every worker.
+    # Importing `typing` would cost every worker some milliseconds.
     def overload(function):
         return function
 
 
-# The pipes to deadheat, where this process is a worker. Taken before the file goes on.
+# The pipes to deadheat if this process is a worker. Claimed before the rest of the file runs.
 channel = _channel.claim()
 
 CO_COROUTINE = 0x80
-# The file beside the functions of `race` that says what they reach by name.
+# The file, sent with the functions of `race`, that lists the names they use.
 REACHED = "reached.pickle"
-# Inputs of a sample at most, where every call has one of its own.
+# The most inputs made for a sample if every call needs its own.
 MOST_INPUTS = 4_096
 
 
@@ -76,13 +76,13 @@ class Benchmark:
         self.name = name
         self.contenders = contenders
         self.input = input
-        # None: as the pilot finds.
+        # None: the pilot decides.
         self.input_per_call = input_per_call
         self.most_iterations = MOST_INPUTS if input_per_call else 2**40
         self.drain = exhaust if drain is True else drain
-        # Whether it is a test of pytest, which says in other words what to do.
+        # True for a test of pytest: its messages give other advice.
         self.is_test = False
-        # The file that says what the functions reach by name in the process that races.
+        # The file that lists the names the functions use in the user's process.
         self.reached: str | None = None
         self.arguments = arguments or {}
         self.check_outputs = check_outputs
@@ -90,9 +90,9 @@ class Benchmark:
         self.gc = gc
         self.throughput = {"bytes": bytes} if bytes else {"items": items} if items else None
         self.ignored = ignored
-        # A function that times itself takes a number of calls and returns seconds.
+        # If true, each function takes a number of calls, times them and returns seconds.
         self.times_itself = times_itself
-        # How many iterations of the work one call makes.
+        # Iterations of the work in one call.
         self.inner_loops = inner_loops
         self._loop_factory = loop_factory
         kinds = {is_coroutine_function(function) for function in contenders.values()}
@@ -111,12 +111,12 @@ class Benchmark:
         self._run: Callable[[Any], Any] | None = None
 
     def renew_for_every_call(self) -> None:
-        """Gives every call an input of its own, as the pilot found that it needs one."""
+        """Gives every call its own input, because the pilot found that calls change theirs."""
         if self.input is not None and not self.input_per_call:
             self.input_per_call, self.most_iterations = True, MOST_INPUTS
 
     def run(self, sampled: Any) -> Any:
-        """Returns the result of a loop; that of an async one from an event loop of its own."""
+        """Runs a timing loop and returns its result; runs an async one in a private event loop."""
         if not self.is_async:
             return sampled
         if self._run is None:
@@ -127,7 +127,7 @@ class Benchmark:
         return self._run(sampled)
 
     def label(self, name: str) -> str:
-        """A contender, in a note: a test has the name of its file before its own."""
+        """The name of a contender in a note; for a test, the function name without its file."""
         return repr(name_of(self.contenders[name]) if self.is_test else name)
 
     def listed(self) -> dict[str, Any]:
@@ -140,19 +140,19 @@ class Benchmark:
         return listed
 
     def function_names(self) -> set[str]:
-        """The names of the functions it is made of."""
+        """The names of the contenders and of the input function."""
         functions = [*self.contenders.values(), *([self.input] if self.input else [])]
         return {name_of(function) for function in functions}
 
 
 def is_coroutine_function(function: Callable[..., Any]) -> bool:
-    # That of inspect, which takes ten milliseconds to import.
+    # Replaces the function of `inspect`, which takes ten milliseconds to import.
     code = getattr(getattr(function, "func", function), "__code__", None)
     return code is not None and bool(code.co_flags & CO_COROUTINE)
 
 
 def exhaust(output: Any) -> None:
-    """Goes through an iterator, and keeps nothing."""
+    """Exhausts an iterator and discards its items."""
     deque(output, 0)
 
 
@@ -216,7 +216,7 @@ def benchmark(  # noqa: F811
 ) -> Callable[..., Any]:
     """Adds a function to the benchmarks of this file, and returns it unchanged.
 
-    name: of the benchmark; by default that of the function.
+    name: the name of the benchmark; by default the name of the function.
     candidates: functions with the same task, raced against this one; a mapping gives them names.
     args: values by name. Every combination is a benchmark; the values are passed by name to
         `input`, or to the functions if there is no `input`.
@@ -224,14 +224,15 @@ def benchmark(  # noqa: F811
         functions take the input as their only argument.
     input_per_call: True makes an input for every call, which may change it; False gives all calls
         of a block one input; None lets the pilot decide.
-    drain: what computes an output that is not computed yet, within the timed call: True exhausts
-        an iterator, `list` makes a list of it; False times only the making of such an output.
+    drain: how to compute a lazy output within the timed call. True exhausts an iterator, `list`
+        makes a list of it; False times only the creation of the lazy output.
     check_outputs: `True` compares the outputs of the candidates with that of the baseline by `==`,
-        where NaN equals NaN; a function of two outputs returns whether they agree.
+        where NaN equals NaN. Otherwise pass a function that takes two outputs and returns whether
+        they agree.
     rtol, atol: with `check_outputs=True`, numbers agree if they differ by at most
         `atol + rtol * abs(number of the baseline)`.
     gc: collect garbage while calls are timed, as it is by default.
-    bytes, items: how many of them one call processes; the answer then has a rate per second.
+    bytes, items: how many of them one call processes; the report then shows a rate per second.
     ignored: race this benchmark only with `--ignored` or `--include-ignored`.
     """
     if function is None:

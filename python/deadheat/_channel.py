@@ -60,9 +60,9 @@ class Channel:
         self._requests: BinaryIO = os.fdopen(requests, "rb")
         self._baton = baton
         self._pid = os.getpid()
-        # In a child that serves one benchmark, the pipe that says it has come to its end.
+        # In a child forked for one benchmark: a pipe to its parent, written on a normal end.
         self._over: int | None = None
-        # What `prepared` says of the process that serves the benchmark.
+        # Fields of `prepared` about the process that serves the benchmark.
         self.of_process: dict[str, Any] = {}
         for descriptor in descriptors + baton:
             os.set_inheritable(descriptor, False)
@@ -111,7 +111,7 @@ class Channel:
             os._exit(1)
 
     def goes_on_in_child(self, over: int) -> None:
-        """Serves from this process on, which was forked for one benchmark."""
+        """Continues in this process, which was forked for one benchmark."""
         self._pid, self._over = os.getpid(), over
         self.of_process = {"process": self._pid}
 

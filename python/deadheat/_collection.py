@@ -1,4 +1,4 @@
-"""What the garbage collector does while functions are called. Only the pilot imports this."""
+"""Counts and times garbage collections while functions run. Only the pilot imports this."""
 
 from __future__ import annotations
 
@@ -15,23 +15,27 @@ if TYPE_CHECKING:
 
     from deadheat._timing import Contender, Instruments
 
-# Nanoseconds of calls in which collections are counted and timed.
+# How long the pilot calls a function to count and time its collections, in nanoseconds.
 WATCHED_NS = 5_000_000
-# A collector that takes a smaller share of a function's time is not worth a word.
+# Below this share of a function's CPU time, collections are not reported.
 LEAST_SHARE = 0.01
-# Collections in a sample at least, if they matter, and the nanoseconds that it may take for that.
-# The median of samples with one or none in them would be that of calls without.
+# If collections matter, a sample contains at least this many, up to this many nanoseconds. If
+# samples had one collection or none, their median would be the time of calls without any.
 LEAST_COLLECTIONS, MOST_SAMPLE_NS = 4, 20_000_000
-# A change of the ratio of two functions that is told, and the trials with and without collection.
-# By chance all of one kind lie above all of the other in one pilot of 1,716.
+# The smallest change of the ratio of two functions (as a logarithm) that the pilot reports, and
+# the number of trials with collection and without. By chance, all trials of one kind exceed all of
+# the other in one pilot of 1,716.
 LEAST_CHANGE, TRIALS = 0.03, 7
-# What takes more times as long as it computes is not tried: its time is that of waiting.
+# If wall time exceeds CPU time by this factor, the function mostly waits and is not tried.
 MOST_WAITS = 4.0
 
 
 class Watch:
-    """Instruments that also count and time the collections between two readings. Inputs of single
-    calls are made before the first. Times are those of the thread: others may take the core."""
+    """Instruments that also count and time the collections between two readings.
+
+    If every call has its own input, the inputs are made before the first reading. Collections are
+    timed by the CPU time of the thread, because other processes may use the core.
+    """
 
     def __init__(self, tools: Instruments | Watch) -> None:
         self.tools = tools
@@ -49,14 +53,14 @@ class Watch:
             self._spent += thread_time_ns() - self._begun
 
     def last(self) -> tuple[int, float]:
-        """The collections of the last sample, and the share of its CPU time that they took."""
+        """The number of collections in the last sample, and their share of its CPU time."""
         before, after = self._readings[-2:]
         count, spent, all_of_it = (now - then for then, now in zip(before, after))
         return count, min(1.0, spent / max(all_of_it, 1))
 
 
 class Collections:
-    """The collections while one contender is called."""
+    """The collections during calls of one contender."""
 
     def __init__(
         self,
@@ -71,14 +75,14 @@ class Collections:
         self._sample = sample
         self.call_ns = call_ns
         self._calls = max(1, min(most, int(WATCHED_NS / max(call_ns, 1.0))))
-        # How many times as long as it computes it takes at least: it waits, or has no core.
+        # The lowest ratio of wall time to CPU time; high if the function waits or lacks a core.
         self.waits = float("inf")
         _, count, share = self._watched()
         self.per_call = count / self._calls
         self._shares = [share]
 
     def _watched(self) -> tuple[int, int, float]:
-        """The CPU time of a sample in nanoseconds, its collections, and their share of it."""
+        """The CPU time of a sample in nanoseconds, the number of collections, and their share."""
         watch = Watch(self._contender.tools)
         self._contender.tools = watch
         gc.callbacks.append(watch)
@@ -94,22 +98,22 @@ class Collections:
         return cpu
 
     def trial(self) -> float:
-        """CPU time of a call in nanoseconds, with the collections that it causes."""
+        """CPU time of a call in nanoseconds, including the collections that it causes."""
         took, _, share = self._watched()
         self._shares.append(share)
         return took / self._calls
 
     def without(self, calls: int) -> float:
-        """The same in a sample of so many calls, while the collector is off."""
+        """CPU time of a call, from a sample taken while the collector is off."""
         return self._cpu_ns(calls) / calls
 
     @property
     def share(self) -> float:
-        """The share of the CPU time of calls that collections take."""
+        """The median share of CPU time that collections take."""
         return median(self._shares)
 
     def needed(self) -> int:
-        """Calls in a sample that has some collections in it."""
+        """The number of calls that a sample needs to contain some collections."""
         if self.share < LEAST_SHARE or not self.per_call:
             return 1
         most = MOST_SAMPLE_NS / max(self.call_ns, 1.0)
@@ -127,23 +131,23 @@ class Collections:
 
 
 def collections() -> int:
-    """Collections of this process so far."""
+    """The number of collections in this process so far."""
     return sum(generation["collections"] for generation in gc.get_stats())
 
 
 def is_watched() -> bool:
-    """Returns whether this Python tells of its collections."""
+    """Returns whether the collector is on and reports its collections."""
     return gc.isenabled() and not IS_PYPY and hasattr(gc, "callbacks")
 
 
 def note_of(found: list[Collections], iterations: int) -> str | None:
-    """What to tell of the collections of the contenders of a process, if they matter."""
+    """The note on the collections of all contenders; None if they take too little time."""
     if not any(each.per_call for each in found):
         return None
     are_short = all(each.call_ns <= WATCHED_NS and each.waits < MOST_WAITS for each in found)
     with_it: list[list[float]] = []
     if are_short:
-        # What the pilot has imported is looked through by no other process.
+        # Only the pilot has these imports, so its collections must not scan them.
         gc.collect()
         gc.freeze()
         with_it = trials(found, Collections.trial)
@@ -163,10 +167,10 @@ def note_of(found: list[Collections], iterations: int) -> str | None:
 
 
 def trials(found: list[Collections], time: Callable[[Collections], float]) -> list[list[float]]:
-    """Times of all contenders, in turns."""
+    """Times all contenders in turns, `TRIALS` times."""
     taken = []
     for _ in range(TRIALS):
-        # As before the block of a race.
+        # As before each block of a race.
         gc.collect()
         taken.append([time(each) for each in found])
     return taken
@@ -179,7 +183,7 @@ def ratios(taken: list[list[float]]) -> list[float]:
 def another_answer(
     baseline: Collections, candidate: Collections, with_it: list[float], without: list[float]
 ) -> str:
-    """What the trials say of the two without collection, if that is surely another answer."""
+    """The two ratios, in words, if collection clearly changes them; empty otherwise."""
     kept, left = median(with_it), median(without)
     apart = min(with_it) > max(without) or max(with_it) < min(without)
     if not apart or abs(log(left / kept)) < LEAST_CHANGE:

@@ -24,7 +24,7 @@ class RaceFailed(DeadheatError):
 
 
 class Refused(UsageError):
-    """A benchmark whose times would be of something else than they seem; what is wrong with it."""
+    """A benchmark is refused because its times would be misleading; the message says why."""
 
 
 class TooSlow(DeadheatError, AssertionError):

@@ -1,8 +1,7 @@
-"""One start for many benchmarks: a process that has imported everything forks for each of them.
+"""One start for many benchmarks: a process imports everything once and forks for each benchmark.
 
-The child serves one benchmark, and the process waits for its end and says `over`. A child that
-crashes takes the process along, in the same way: deadheat sees the end of the process that it
-started.
+Each child serves one benchmark; the parent waits until it ends and replies `over`. If a child
+crashes, the parent ends by the same signal or exit code, because deadheat watches the parent.
 """
 
 from __future__ import annotations
@@ -22,17 +21,17 @@ else:
     # `signal` itself imports enum.
     from _signal import SIG_DFL, SIGKILL, signal
 
-# Not on macOS, whose own libraries do not work in a process that was forked.
+# Not on macOS, because its system libraries do not work in a forked process.
 CAN_FORK = hasattr(os, "fork") and sys.platform != "darwin"
-# Seconds that a trial child may take, which does nothing.
+# Seconds that a trial child, which only exits, may take.
 TRIAL = 1.0
 
 
 def request_in_child(channel: Channel) -> tuple[str, dict[str, Any]]:
-    """Answers `import`, once everything is imported, and returns the next request: in a child of
-    its own that of each benchmark.
+    """Replies to `import` after all imports, forks for each benchmark, and returns the next request
+    in the child.
 
-    Where threads run, it does not fork, and says why.
+    If other threads run, it does not fork, and the reply gives the reason.
     """
     threads = other_threads()
     if threads:
@@ -48,18 +47,18 @@ def request_in_child(channel: Channel) -> tuple[str, dict[str, Any]]:
 
 
 def becomes_child(channel: Channel) -> bool:
-    """Forks. Returns true in the child that serves the benchmark, and false in this process once
-    the child has ended as it should."""
-    # What is there now is shared with every child, as long as nothing writes to it.
+    """Forks. Returns true in the child, which serves the benchmark, and false in the parent after
+    the child has ended normally."""
+    # The children share the memory in use now, as long as no collection writes to it.
     gc.collect()
-    if not IS_PYPY:  # Its collector has no such thing.
+    if not IS_PYPY:  # PyPy lacks `gc.freeze`.
         gc.freeze()
     heard, tell = os.pipe()
     own = os.getpid()
     child = os.fork()
     if child == 0:
         os.close(heard)
-        # A group of its own, which ends with it: what a benchmark starts is gone before the next.
+        # A process group of its own: killing it ends all processes that the benchmark started.
         os.setpgid(0, 0)
         if os.getppid() != own:
             os._exit(1)
@@ -83,29 +82,29 @@ def end_group(child: int) -> None:
     try:
         os.killpg(child, SIGKILL)
     except OSError:
-        pass  # Nothing is left of it.
+        pass  # All its processes have ended.
 
 
 def end_as(status: int) -> NoReturn:
-    """Ends this process as its child has ended."""
+    """Ends this process by the signal or with the exit code of its child."""
     if os.WIFSIGNALED(status):
         import resource
 
         number = os.WTERMSIG(status)
-        # The child has left a core dump, if one is wanted.
+        # The child has already dumped core if the limit allows it.
         resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
         if number != SIGKILL:
             signal(number, SIG_DFL)
         os.kill(os.getpid(), number)
-        sleep(1)  # Until it arrives.
+        sleep(1)  # Until the signal arrives.
     os._exit(os.WEXITSTATUS(status) if os.WIFEXITED(status) else 1)
 
 
 def other_threads() -> int:
     """The number of other threads of this process that outlive a fork.
 
-    A library that knows of forks ends its threads before one and starts them when it needs them
-    again, as OpenBLAS does, so that `import numpy` alone does not count.
+    Some libraries, such as OpenBLAS, end their threads before a fork and start them again when
+    needed. A trial fork excludes these, so `import numpy` alone does not count.
     """
     if threads_now() == 0:
         return 0

@@ -1,20 +1,20 @@
-"""Calls that take longer and longer, as those of a function do that adds to what it works on."""
+"""Detects calls that take longer and longer, as those of a function that appends to a list."""
 
 from __future__ import annotations
 
-# Samples that show whether calls take longer and longer, and those that confirm it.
+# The number of samples checked for a rise, and the number that must confirm it.
 SHOWN, CONFIRMED = 12, 4
-# Later samples take so many times as long as the first third of them. Those of a call whose time
-# is proportional to the calls before take 3.6 times as long. At 1.25, by wall time, a loop over 100
-# numbers was refused while compilers had both cores.
+# Growth is reported if later samples take this many times as long as the first third of samples. If
+# the time of a call is proportional to the number of earlier calls, they take 3.6 times as long. A
+# limit of 1.25 on wall time refused a loop over 100 numbers while compilers used both cores.
 GROWTH = 1.5
-# Parts of all pairs of samples of which the later is the longer. One sample that was disturbed
-# spoils a sixth of them.
+# Growth is reported if the later sample is longer in this share of all pairs. One disturbed sample
+# spoils a sixth of the pairs.
 RISING = 0.8
 
 
 def rises(times: list[float]) -> bool:
-    """Returns whether the times of samples rise steadily, by more than machines drift."""
+    """Returns whether the times of samples rise steadily, by more than machine drift explains."""
     pairs = [(one, other) for at, one in enumerate(times) for other in times[at + 1 :]]
     longer = sum(other > one for one, other in pairs)
     third = len(times) // 3
@@ -22,7 +22,7 @@ def rises(times: list[float]) -> bool:
 
 
 def times_as_long(times: list[float], later: list[float]) -> bool:
-    """Returns whether later samples took that much longer than the first third of these."""
+    """Returns whether the median of `later` is `GROWTH` times that of the first third."""
     first = sorted(times[: len(times) // 3])
     return sorted(later)[len(later) // 2] > GROWTH * first[len(first) // 2]
 

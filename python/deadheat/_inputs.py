@@ -1,4 +1,4 @@
-"""What a call may change: its input, its arguments, and what the function captured.
+"""Detects changes that a call makes to its input, its arguments and its captured variables.
 
 Only the pilot imports this module.
 """
@@ -20,25 +20,25 @@ if TYPE_CHECKING:
 
     from deadheat._benchmarks import Benchmark
 
-# Bytes of the pickle of a value that are compared, and the time that pickling it may take: 1 MiB of
-# small objects takes 10 to 50 ms.
+# At most this many bytes of a pickle are compared, and pickling may take this long. 1 MiB of small
+# objects takes 10 to 50 ms.
 MOST_BYTES, MOST_NS = 1 << 20, 200_000_000
-# Elements of a list whose pickle is longer, and pieces of a buffer, which are compared as well.
+# Of longer lists and buffers, this many elements and pieces are compared as well.
 ELEMENTS, PIECES = 1_000, 64
-# Items of a container that are looked at by themselves.
+# The most items of a container that are checked one by one.
 MOST_ITEMS = 16
 
-# No call changes these, or not in a way that a pickle would show.
+# Calls do not change these, or a pickle would not show the change.
 BY_IDENTITY = (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType)
 CONTAINERS = (list, dict, set, deque, bytearray)
 
 
 class Cut(Exception):
-    """The value is longer than what is compared, or pickling it takes too long."""
+    """The pickle of a value exceeds the limit on its size or its time."""
 
 
 class Hashed:
-    """The file that a value is pickled to: keeps a hash of what is written."""
+    """A file to pickle to, which keeps only a hash of the bytes written."""
 
     def __init__(self) -> None:
         self.value, self.length = 0, 0
@@ -58,12 +58,12 @@ class Hashed:
 
 
 class Digest(Pickler):
-    """Pickles a value whatever is in it: an object that has no pickle counts by its bytes, its
-    number of items or its position, or else by its identity alone."""
+    """Pickles any value. For an object that cannot be pickled, it writes the bytes, the number of
+    items or the file position, or else only the identity."""
 
     def __init__(self) -> None:
         self.hashed = Hashed()
-        # Something was compared by its identity, and may have changed all the same.
+        # True if an object is represented by its identity alone, so a change may go unseen.
         self.is_blind = False
         super().__init__(self.hashed, 5)
 
@@ -78,7 +78,7 @@ class Digest(Pickler):
             return str, (self.outside(value),)
 
     def outside(self, value: Any) -> str:
-        """What tells of an object from outside."""
+        """The bytes, length, position or identity of an object that cannot be pickled."""
         for look in (bytes_of, lambda value: value.qsize(), lambda value: value.tell()):
             try:
                 return repr(look(value))
@@ -95,7 +95,7 @@ def has_path(value: Any) -> bool:
 
 
 def bytes_of(value: Any) -> list[int]:
-    """Hashes of pieces of a buffer: all of a short one, else spread evenly."""
+    """Hashes of pieces of a buffer: the whole of a short buffer, else pieces spread evenly."""
     view = memoryview(value)
     if "O" in view.format:
         raise TypeError("an array of objects is more than its pointers")
@@ -116,7 +116,7 @@ def length_of(value: Any) -> int | None:
 
 
 class State:
-    """A value as it is now: equal to a later one of the same value if that did not change."""
+    """A snapshot of a value. Two snapshots are equal if the value did not change in between."""
 
     def __init__(self, value: Any) -> None:
         self.length = length_of(value)
@@ -139,7 +139,7 @@ class State:
         try:
             digest.dump(value)
         except Cut:
-            # Where it is cut is the same the next time, unless the clock has cut it.
+            # A cut by size is repeatable; a cut by time is not.
             is_known = not digest.hashed.is_slow
         except Exception:
             is_known = False
@@ -153,8 +153,8 @@ class State:
 
 
 def one_shot(value: Any) -> str | None:
-    """The name of an iterator, of a coroutine or the like, that can be gone through once; None for
-    all else, also for files and cursors, which can be rewound."""
+    """Describes an iterator or a coroutine, which can be used only once. None for other values;
+    also for files and cursors, because a function can rewind them."""
     kind = type(value)
     if isinstance(value, io.IOBase) or hasattr(kind, "seek") or hasattr(kind, "execute"):
         return None
@@ -167,7 +167,7 @@ def one_shot(value: Any) -> str | None:
 
 
 def is_rewindable(value: Any) -> bool:
-    """Returns whether a value is a file or a cursor, which may be rewound."""
+    """Returns whether a value is a file or a cursor, which a function can rewind."""
     kind = type(value)
     return (
         isinstance(value, io.IOBase)
@@ -177,7 +177,7 @@ def is_rewindable(value: Any) -> bool:
 
 
 def within(value: Any) -> list[Any]:
-    """A value and, if it is a short container, its items."""
+    """A value and, if it is a container, its first items."""
     if isinstance(value, (tuple, list)):
         return [value, *value[:MOST_ITEMS]]
     if isinstance(value, dict) and len(value) <= MOST_ITEMS:
@@ -186,7 +186,7 @@ def within(value: Any) -> list[Any]:
 
 
 def is_used_up(iterator: Any) -> bool:
-    """Returns whether nothing is left in an iterator. May take an item from it."""
+    """Returns whether an iterator is exhausted. May consume one item."""
     for frame in ("gi_frame", "ag_frame", "cr_frame"):
         if hasattr(iterator, frame):
             return getattr(iterator, frame) is None
@@ -203,7 +203,7 @@ def is_used_up(iterator: Any) -> bool:
 
 
 def has_rest(value: Any) -> bool:
-    """Returns whether a file has more to read, and leaves it where it is."""
+    """Returns whether a file has more to read, and restores its position."""
     try:
         if not value.readable() or not value.seekable():
             return False
@@ -216,12 +216,12 @@ def has_rest(value: Any) -> bool:
 
 
 class Part:
-    """Something that calls of a function share, and may change."""
+    """A value that all calls of a function share and may change."""
 
     def __init__(self, label: str, value: Any, is_given: bool) -> None:
         self.label = label
         self.value = value
-        # Handed to the function by the user, and not found in it.
+        # True for an input or an argument; false for a captured variable or a global.
         self.is_given = is_given
         self.had_rest = has_rest(value)
         self.before = State(value)
@@ -235,7 +235,7 @@ class Part:
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is a container or an array, and no object that may keep what it computes."""
+        """Whether it is a container or a buffer, not an object that may cache results."""
         if isinstance(self.value, CONTAINERS) or hasattr(self.value, "qsize"):
             return True
         try:
@@ -246,7 +246,7 @@ class Part:
 
 
 def parts_of(benchmark: Benchmark, function: Callable[..., Any]) -> list[Part]:
-    """The arguments of a function and what it captured, without its input."""
+    """The arguments and captured variables of a function, without its input."""
     found: list[Part] = []
     seen: set[int] = set()
 
@@ -279,7 +279,7 @@ def parts_of(benchmark: Benchmark, function: Callable[..., Any]) -> list[Part]:
         try:
             add(f"the variable {name!r}", cell.cell_contents, False)
         except ValueError:
-            continue  # It has no value yet.
+            continue  # The variable is not assigned yet.
     for value in inner.__defaults__ or ():
         add("a default value", value, False)
     for name in code.co_names:

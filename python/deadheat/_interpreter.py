@@ -1,7 +1,7 @@
-"""The state of this interpreter that a worker is given: its options, and what was set at run time.
+"""Gives workers the interpreter options and the run-time settings of the user's process.
 
-`options` and `state` are of the process that races; a worker imports this module only if there is
-something to apply.
+`options` and `state` run in the process that calls `race`. A worker imports this module only if it
+has settings to apply.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-# What -X says that a worker is not to do: it prints, or writes a file, for every process.
+# Values of -X that workers do not get, because they print or write a file in every process.
 UNWANTED = {"importtime", "showrefcount", "showalloccount", "perf", "perf_jit", "presite"}
-# As Python starts.
+# The defaults of Python.
 RECURSION_LIMIT, SWITCH_INTERVAL = 1_000, 0.005
 GC_THRESHOLDS = {(700, 10, 10), (2_000, 10, 10), (2_000, 10, 0)}
 ERRSTATE = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
@@ -39,7 +39,7 @@ CONTEXT = {
 
 
 def options() -> list[str]:
-    """The options by which Python was started, but those of its input and output."""
+    """The options that Python was started with, except those for input and output."""
     flags = sys.flags
     found = []
     if flags.isolated:
@@ -61,7 +61,7 @@ def options() -> list[str]:
 
 
 def state(is_async: bool) -> dict[str, Any]:
-    """What was set at run time, as far as a worker can be given it; only what is not as usual."""
+    """The run-time settings that a worker can apply and that differ from the defaults."""
     import gc
     from _thread import stack_size
 
@@ -78,12 +78,12 @@ def state(is_async: bool) -> dict[str, Any]:
         found["gc"] = False
     if hasattr(gc, "get_threshold") and gc.get_threshold() not in GC_THRESHOLDS:
         found["gc_threshold"] = gc.get_threshold()
-    # Asked for its value, it sets the usual one.
+    # Calling `stack_size` also resets it to the default.
     size = stack_size()
     if size:
         found["stack_size"] = size
         stack_size(size)
-    # In a test of pytest all warnings are recorded, for a list at the end.
+    # During a test, pytest sets filters of its own to record all warnings.
     is_test = "_pytest" in sys.modules and "PYTEST_CURRENT_TEST" in os.environ
     if not is_test and filters() not in ([], FILTERS):
         found["filters"] = filters()
@@ -92,7 +92,7 @@ def state(is_async: bool) -> dict[str, Any]:
 
 
 def of_modules(is_async: bool) -> dict[str, Any]:
-    """The state that modules keep which are imported here."""
+    """The settings kept by modules, if this process has imported them."""
     found: dict[str, Any] = {}
     loaded = sys.modules
     if "locale" in loaded and locale_is_set():
@@ -113,14 +113,14 @@ def of_modules(is_async: bool) -> dict[str, Any]:
 
 
 def apply(state: dict[str, Any]) -> None:
-    """Sets what differs here. A module that is not imported here has nothing set, but `decimal`
-    and the loop of async functions, which are what the functions are raced for."""
+    """Applies the settings in a worker. Skips modules that the worker has not imported, except
+    `decimal` and the event loop, which the raced functions need."""
     for name, value in state.items():
         APPLY[name](value)
 
 
 def filters() -> list[list[Any]]:
-    """The filters of warnings, as what can be sent."""
+    """The warning filters, in a form that can be sent to a worker."""
     import warnings
 
     return [
@@ -146,7 +146,7 @@ def set_filters(wanted: list[list[Any]]) -> None:
     warnings.resetwarnings()
     for action, message, path, module, line in reversed(wanted):
         name, _, kind = path.partition(":")
-        # No warning of a class can be given that is not there.
+        # If the class is not loaded here, its warnings cannot occur.
         category = getattr(sys.modules.get(name), kind, None)
         if category is not None:
             warnings.filterwarnings(action, message or "", category, module or "", line)
@@ -159,7 +159,7 @@ def current_locale() -> str:
 
 
 def locale_is_set() -> bool:
-    """Returns whether more of the locale is set than the encoding, which Python sets itself."""
+    """Returns whether a locale category other than LC_CTYPE is set; Python sets that itself."""
     parts = [part.partition("=") for part in current_locale().split(";")]
     named = {name if equals else "LC_ALL": value or name for name, equals, value in parts}
     named.pop("LC_CTYPE", None)

@@ -1,4 +1,4 @@
-"""What a function returns without having computed it. Only the pilot imports this module."""
+"""Recognises outputs that are not computed yet. Only the pilot imports this module."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-# Classes that stand for a computation which has not begun: the package, the class, what it is, and
-# what computes it.
+# Classes that represent a computation not yet begun: package, class, description, and the setting
+# that makes a race compute it.
 PLANS = [
     ("polars", "LazyFrame", "a lazy frame", "drain=polars.LazyFrame.collect"),
     ("dask", "DaskMethodsMixin", "a graph of dask", "drain=lambda output: output.compute()"),
@@ -40,7 +40,7 @@ EXHAUST = "drain=True exhausts it within the timed call, and drain=list makes a 
 
 
 class Lazy:
-    """An output that is not computed yet: what it is, and how it is computed."""
+    """An output that is not computed yet: its description, and advice on computing it."""
 
     def __init__(self, what: str, way_out: str, is_iterator: bool = False) -> None:
         self.what = what
@@ -49,7 +49,7 @@ class Lazy:
 
 
 def lazy(output: Any) -> Lazy | None:
-    """What an output still has to compute, itself or as an item of a tuple or list."""
+    """Finds an uncomputed output: the output itself, or an item if it is a container."""
     for place, item in enumerate(within(output)):
         found = lazy_itself(item)
         if found is not None and place > 0:
@@ -82,15 +82,15 @@ def lazy_itself(output: Any) -> Lazy | None:
 
 
 def is_open(package: str, output: Any) -> bool:
-    """Returns whether an object of a class that may be lazy is."""
+    """Returns whether an object of a possibly lazy class is not computed yet."""
     if package == "xarray":
         return output.__dask_graph__() is not None
-    # A query of Django keeps its rows once it has them.
+    # A Django query caches its rows after it has run.
     return getattr(output, "_result_cache", None) is None
 
 
 def kind_of(output: Any) -> str:
-    """What an output is, for a message: "a list", "None"."""
+    """The kind of an output, for a message: "a list", "None"."""
     found = lazy(output)
     if found is not None:
         return found.what

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-# Characters of an output in a message.
+# Messages show at most this many characters of an output.
 MOST_SHOWN = 120
 
 
 class Difference(NamedTuple):
-    """The first place at which two outputs differ: `['v'][3]`, or empty for the whole; there the
-    values of the baseline and of the candidate, or instead of them what differs, in words."""
+    """The first place at which two outputs differ, such as `['v'][3]`; empty for the whole output.
+
+    Holds the two values at that place, or else a description of the difference.
+    """
 
     place: str
     baseline: Any
@@ -23,13 +25,13 @@ class Difference(NamedTuple):
 
 
 class Tolerance(NamedTuple):
-    """Numbers agree if they differ by at most `atol + rtol · |that of the baseline|`."""
+    """Numbers agree if they differ by at most `atol + rtol · |number of the baseline|`."""
 
     rtol: float = 0.0
     atol: float = 0.0
 
     def holds(self, baseline: Any, candidate: Any) -> bool:
-        if baseline != baseline and candidate != candidate:  # Not a number, both of them.
+        if baseline != baseline and candidate != candidate:  # Both are NaN.
             return True
         if not any(self) or baseline == candidate:
             return bool(baseline == candidate)
@@ -44,21 +46,21 @@ INFINITE = float("inf")
 def difference(
     check: bool | Callable[[Any, Any], Any], tolerance: Tolerance, baseline: Any, candidate: Any
 ) -> Difference | None:
-    """Compares two outputs by the user's function, or by `==` with NaN equal to NaN."""
+    """Compares two outputs with the user's function, or by `==` except that NaN equals NaN."""
     if callable(check):
         return None if truth(check(baseline, candidate)) else Difference("", baseline, candidate)
     return first_difference(baseline, candidate, tolerance)
 
 
 def truth(equal: Any) -> bool:
-    """The answer of a comparison; arrays compare element by element."""
+    """The result of a comparison as a bool; arrays compare element by element."""
     return bool(equal.all() if hasattr(equal, "all") else equal)
 
 
 def are_equal(baseline: Any, candidate: Any) -> bool:
     try:
         return baseline is candidate or truth(baseline == candidate)
-    except Exception:  # Arrays of different shapes, tables of different columns.
+    except Exception:  # Arrays of different shapes, or tables with different columns.
         return False
 
 
@@ -104,7 +106,7 @@ def of_mappings(baseline: Any, candidate: Any, tolerance: Tolerance) -> Differen
         if found:
             return found.below(f"[{shown(key)}]")
     if type(baseline) is type(candidate) and list(baseline) != list(candidate):
-        # Ordered ones; others with the same items were equal, or hold NaN.
+        # Only ordered dicts: other dicts with the same items are equal or contain NaN.
         from collections import OrderedDict
 
         if isinstance(baseline, OrderedDict):
@@ -124,10 +126,10 @@ def of_sequences(baseline: Any, candidate: Any, tolerance: Tolerance) -> Differe
 
 
 def of_objects(baseline: Any, candidate: Any, tolerance: Tolerance) -> Difference | None:
-    """Compares two objects of one class that are not equal: they may hold NaN, or numbers that are
-    nearly equal."""
+    """Compares two unequal objects of one class. They agree if they differ only in NaN, or in
+    numbers within the tolerance."""
     kind: Any = type(baseline)
-    # Of dataclasses and of attrs.
+    # The fields of dataclasses and attrs classes.
     fields = list(getattr(kind, "__dataclass_fields__", ()))
     fields += [field.name for field in getattr(kind, "__attrs_attrs__", ())]
     if fields:
@@ -160,9 +162,9 @@ def of_arrays(baseline: Any, candidate: Any, tolerance: Tolerance) -> Difference
             candidate, baseline, rtol=tolerance.rtol, atol=tolerance.atol, equal_nan=True
         )
         if not any(tolerance):
-            # Close means equal then, except for integers beyond 2^53.
+            # `isclose` then means equality, except for integers beyond 2^53.
             equal &= (candidate == baseline) | (candidate != candidate)
-    except TypeError:  # Texts, dates, objects, records, and what is masked.
+    except TypeError:  # Strings, dates, objects, records and masked arrays.
         return first_difference(baseline.tolist(), candidate.tolist(), tolerance)
     if equal.all():
         return None
@@ -200,7 +202,7 @@ def of_pandas(baseline: Any, candidate: Any, tolerance: Tolerance) -> Difference
 
 
 def shown(value: Any) -> str:
-    """The value as a short text of one line."""
+    """The value as a short string on one line."""
     from reprlib import Repr
 
     short = Repr()
@@ -215,8 +217,8 @@ def shown(value: Any) -> str:
 def describe(
     found: Difference, names: tuple[str, str], outputs: tuple[Any, Any], seed: int | None
 ) -> str:
-    """A difference in one sentence. `names` and `outputs` are those of the baseline and of the
-    candidate; `seed` is that of the input."""
+    """Describes a difference in one sentence. `names` and `outputs` list the baseline first;
+    `seed` is the seed of the input."""
     words = f"{found.words[: 2 * MOST_SHOWN]}: " if found.words else ""
     place = f"at {found.place} " if found.place else ""
     said = f"'{names[1]}' returned {shown(found.candidate)}, '{names[0]}' {shown(found.baseline)}"

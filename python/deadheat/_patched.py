@@ -1,7 +1,7 @@
-"""What was changed in modules at run time, which workers import as they are on the disk.
+"""Finds changes made to modules at run time, which workers lack because they import from disk.
 
-The process that races writes down what the functions reach by name; the pilot's worker looks the
-same names up, and tells where it finds something else.
+The process that calls `race` records the objects behind the names that the functions use. The
+pilot's worker looks up the same names and reports those that refer to a different object.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
 
     Reached = dict[str, dict[str, str]]
 
-# Names that are looked at, the nearest first, and names that a note tells.
+# The most names that are looked up, nearest first, and the most names in a note.
 MOST_NAMES, MOST_TOLD = 2_000, 4
-# A notebook or a test changes these for itself: where output goes, what is shown.
+# Notebooks and tests change these for their own purposes, such as capturing output.
 PASSED_OVER = {"__main__", "sys", "builtins", "unittest.mock"}
 CONSTANTS = (bool, int, float, str, bytes, tuple, frozenset)
-# Marks what is a difference only if both sides have something of the kind.
+# Instances count as different only if both processes have an instance under the name.
 INSTANCE = "instance of "
 MISSING = object()
 
 
 def reached(functions: Iterable[Any], importable: Callable[[str], bool]) -> Reached:
-    """What functions reach by name in modules that a worker imports: `{module: {name: what}}`."""
+    """The objects that functions use from importable modules: `{module: {name: description}}`."""
     return Walk(functions, importable).found
 
 
 class Walk:
-    """A walk from functions to what they call, breadth first."""
+    """A breadth-first walk from functions to the objects that they use."""
 
     def __init__(self, functions: Iterable[Any], importable: Callable[[str], bool]) -> None:
         self.found: Reached = {}
@@ -48,10 +48,10 @@ class Walk:
             try:
                 self._visit(*self._ahead.popleft())
             except Exception:
-                continue  # A proxy, whose attributes are not there now.
+                continue  # A proxy whose target is not available now.
 
     def _visit(self, value: Any, names: frozenset[str]) -> None:
-        """Goes on from a value, of which code has these names."""
+        """Follows a value; `names` are the names in the code that uses it."""
         if isinstance(value, types.ModuleType):
             for name in sorted(names & vars(value).keys()):
                 self._found(value.__name__, name, vars(value)[name], names)
@@ -78,7 +78,7 @@ class Walk:
         for name in sorted(names):
             if name in function.__globals__:
                 self._found(module, name, function.__globals__[name], names)
-            elif name in sys.modules:  # Imported within the function.
+            elif name in sys.modules:  # A module that the function imports itself.
                 self._ahead.append((sys.modules[name], names))
         for cell in function.__closure__ or ():
             try:
@@ -95,7 +95,7 @@ class Walk:
 
     def _found(self, module: str, name: str, value: Any, names: frozenset[str]) -> None:
         self._count += 1
-        # What another name leads to, or none, cannot be looked up in the worker.
+        # The worker can look up an object only by the name under which its module has it.
         if self._imports(module) and looked_up(module, name) is value:
             what = described(name.rpartition(".")[2], value)
             if what is not None:
@@ -104,7 +104,7 @@ class Walk:
             self._ahead.append((value, names))
 
     def _imports(self, module: str) -> bool:
-        """Returns whether a worker has a module from the disk."""
+        """Returns whether a worker imports a module from disk."""
         if module not in self._known:
             known = module in sys.modules and module not in PASSED_OVER
             self._known[module] = known and self._importable(module)
@@ -112,7 +112,7 @@ class Walk:
 
 
 def names_of(code: types.CodeType) -> Iterator[str]:
-    """The names of globals and attributes in code and in the functions that it makes."""
+    """The names of globals and attributes in code and in the functions nested in it."""
     yield from code.co_names
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
@@ -120,15 +120,15 @@ def names_of(code: types.CodeType) -> Iterator[str]:
 
 
 def plain(value: Any) -> Any:
-    """The function of a method or a property as a class holds it."""
+    """The plain function of a static method, class method or property."""
     for name in ("__func__", "fget"):
         value = getattr(value, name, value)
     return value
 
 
 def described(name: str, value: Any) -> str | None:
-    """What a name stands for, in words that are the same in every process; None where that may
-    differ from one to the next."""
+    """Describes the object behind a name, in the same words in every process. None if the
+    description could differ between processes."""
     if isinstance(value, types.FunctionType):
         code = value.__code__
         registry = getattr(value, "registry", None)
@@ -148,7 +148,7 @@ def described(name: str, value: Any) -> str | None:
 
 
 def registry_of(value: list[Any] | dict[Any, Any]) -> str | None:
-    """The entries of a container of functions or classes."""
+    """Describes a container whose entries are all callable; None for other containers."""
     entries = list(value.values()) if isinstance(value, dict) else value
     if not entries or not all(map(callable, entries)):
         return None
@@ -165,7 +165,7 @@ def path_of(value: Any) -> str:
 
 
 def differences(expected: Reached) -> list[str]:
-    """A note for every module of which the other process has something else."""
+    """One note for every module whose objects differ from the expected ones."""
     notes = []
     for module, names in expected.items():
         if module not in sys.modules:
@@ -191,7 +191,7 @@ def differs(module: str, name: str, what: str) -> bool:
 
 
 def looked_up(module: str, name: str) -> Any:
-    """What a name of a module, or of a class in it, stands for in this process."""
+    """The object behind a name of a module, or of a class in it, in this process."""
     value: Any = sys.modules[module]
     for part in name.split("."):
         try:

@@ -1,6 +1,6 @@
-"""The pilot's look at the first calls of a benchmark: whether times of them would mean anything.
+"""Checks the first calls of a benchmark for anything that would make its times meaningless.
 
-It runs before anything is timed, in processes of the pilot and the smoke test alone.
+Only the pilot and the smoke test run these checks, before they time anything.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
     from deadheat._benchmarks import Benchmark
 
-# A function whose call takes longer is not called again to see how it takes the same input.
+# If the first call takes longer, no second call checks how it handles a used input.
 LONG_NS = 100_000_000
 
 
 class Examination:
-    """Looks at the first calls of each contender, made by `call`, on inputs made by `make`."""
+    """Checks the first calls of each contender; `call` calls it and `make` makes an input."""
 
     def __init__(
         self, benchmark: Benchmark, call: Callable[[int], Any], make: Callable[[], Any]
@@ -41,15 +41,15 @@ class Examination:
         self._call = call
         self._make = make
         self._given: Any = None
-        # What each contender returned, before anything drained it, and what of it is not computed.
+        # By contender: the kind of its output before draining, and its uncomputed part.
         self._kinds: dict[str, str] = {}
         self._lazy: dict[str, Lazy | None] = {}
         self.notes: list[str] = []
-        # Whether the input that is there is as it was made.
+        # True while no call has changed the current input.
         self.is_fresh = False
 
     def look(self, number: int, name: str, function: Callable[..., Any]) -> bool:
-        """Calls a contender, and returns whether it changes its input."""
+        """Calls a contender, and returns whether its calls need an input each."""
         benchmark = self._benchmark
         if not self.is_fresh:
             self._given, self.is_fresh = self._make(), True
@@ -72,13 +72,13 @@ class Examination:
         return changes
 
     def saw(self, name: str, output: Any) -> None:
-        """Remembers what a contender returns that is drained."""
+        """Records the kind of an output before it is drained."""
         self._kinds[name] = kind_of(output)
 
     # The input.
 
     def _changes_input(self, label: str, given: Part, calls: Calls) -> bool:
-        """Returns whether a call leaves an input that the next one should not get."""
+        """Returns whether a call changes its input, so that the next call needs a new one."""
         is_left = self._benchmark.input_per_call is False
         after = State(given.value)
         files = [value for value in within(given.value) if is_rewindable(value)]
@@ -86,7 +86,7 @@ class Examination:
         if changed or after.is_blind or files:
             self.is_fresh = False
         if files and (changed or after.is_blind):
-            # Unless the function rewinds it.
+            # A function that rewinds its file is fine.
             if calls.repeat_the_first():
                 return False
             if not is_left:
@@ -108,18 +108,18 @@ class Examination:
         return changed and not is_left
 
     def _fails_on_used_input(self, calls: Calls) -> bool:
-        """Returns whether a second call on the input fails or returns something else, and a call on
-        a fresh one does not: such an input has no pickle, and its change shows only so."""
+        """Returns whether a second call on the input fails or returns another output, while a call
+        on a fresh input does not. Only this reveals a change of an input without a pickle."""
         again = calls.again()
         if again is None or again.is_like_the_first:
             return False
         self._given = self._make()
         return calls.once_more().is_like_the_first
 
-    # What the function is given otherwise, and what it captured.
+    # Arguments and captured variables.
 
     def _look_at(self, label: str, part: Part, calls: Calls) -> None:
-        """Refuses what calls use up, and notes what they change."""
+        """Refuses a value that calls use up, and notes a value that they change."""
         benchmark, used_up = self._benchmark, "is used up by the first call"
         if one_shot(part.value) is not None:
             if is_used_up(part.value):
@@ -142,7 +142,7 @@ class Examination:
             if later is not None and later < now < before:
                 self._refuse(part, "shrinks with every call")
             if not part.is_given:
-                # Otherwise it is a memo, which is filled once.
+                # A value that grows only once is a memo.
                 if later is not None and later > now > before:
                     self.notes.append(
                         f"{part.named()} grows with every call of {label}, so later calls may take "
@@ -150,12 +150,12 @@ class Examination:
                     )
                 return
         is_counter = isinstance(part.value, (dict, set)) or (before or 0) < 2
-        # What is captured and an array may be there to be written to.
+        # A captured array may be a buffer that the function writes to on purpose.
         is_data = part.is_plain if part.is_given else part.is_sequence and not is_counter
         if is_data and not benchmark.is_test:
             if benchmark.input_per_call is not False:
                 shared = "; input_per_call=False leaves all calls the changed one"
-                self._refuse(part, "is changed by a call, and the next one finds it so", shared)
+                self._refuse(part, "is changed by a call, so later calls see the change", shared)
             self._note_change(label, part)
         elif part.is_given or not is_counter:
             self._note_change(label, part)
@@ -201,7 +201,7 @@ class Examination:
         )
 
     def note_kinds(self) -> None:
-        """Notes that outputs of different kinds are drained."""
+        """Notes that the drained outputs are of different kinds."""
         if callable(self._benchmark.drain) and len(set(self._kinds.values())) > 1:
             told = " and ".join(f"{name!r} returns {kind}" for name, kind in self._kinds.items())
             self.notes.append(f"{told}: drain is applied to all, within the timed calls.")
@@ -219,7 +219,7 @@ def refuse_iterators(given: Part) -> None:
 
 
 def refuse_empty(calls: Calls, way_out: str) -> None:
-    """Refuses a function that has nothing left to return in its second and third call."""
+    """Refuses a function whose second and third call return empty outputs."""
     if is_empty(calls.first) is not False:
         return
     again = calls.again()
@@ -232,7 +232,7 @@ def refuse_empty(calls: Calls, way_out: str) -> None:
 
 
 class Call:
-    """A call after the first: whether it returned what that did, and whether that is nothing."""
+    """A later call: whether its output equals that of the first call, and whether it is empty."""
 
     def __init__(self, is_like_the_first: bool, is_empty: bool) -> None:
         self.is_like_the_first = is_like_the_first
@@ -240,7 +240,7 @@ class Call:
 
 
 class Calls:
-    """The first call of a function, and those that are made to see how it takes its input again."""
+    """The first call of a function, and further calls that check how it handles a used input."""
 
     def __init__(self, call: Callable[[], Any], first: Any, is_short: bool) -> None:
         self._call = call
@@ -252,7 +252,7 @@ class Calls:
         self._again: Call | None = None
 
     def again(self) -> Call | None:
-        """The second call; None for a function that takes long."""
+        """Makes the second call, once; None for a slow function."""
         if self._again is None and self._is_short:
             self._again = self.once_more()
         return self._again
@@ -265,13 +265,13 @@ class Calls:
         return Call(State(output) == self._seen, is_empty(output) is True)
 
     def repeat_the_first(self) -> bool:
-        """Returns whether the second call returns what the first did, and that is not nothing."""
+        """Returns whether the second call returns the output of the first, and it is not empty."""
         again = self.again()
         return again is not None and again.is_like_the_first and self._is_empty is not True
 
 
 def is_empty(output: Any) -> bool | None:
-    """Returns whether there is nothing in an output; None for what has no length."""
+    """Returns whether an output is empty or None; None if it has no length."""
     if output is None:
         return True
     try:

@@ -47,15 +47,15 @@ def quoted(words: Sequence[str]) -> str:
 def run(arguments: Sequence[str], folder: str) -> str:
     """Runs the program on files in a folder and returns what it prints.
 
-    Raises `UsageError` for arguments that it refuses and `RaceFailed` for everything else that
-    goes wrong. Hands a Ctrl-C on to the program and waits for it, so that nothing is left behind.
-    If this process is killed, the program ends, too, and removes the folder: it reads the pipe of
-    its standard input, which the system closes with this process.
+    Raises `UsageError` if the program refuses its arguments, and `RaceFailed` for other failures.
+    Forwards a Ctrl-C to the program and waits for it, so that no process or file is left. If this
+    process is killed, the kernel closes the pipe that the program reads as standard input; the
+    program then removes the folder and ends.
     """
     program = find_program()
     alive, held = os.pipe()
     try:
-        # Its environment has the name of the folder, and who must live for it to stay.
+        # DEADHEAT_OWNER names this process and the folder, which the program removes with it.
         process = subprocess.Popen(
             [program, *arguments],
             stdin=alive,
@@ -64,7 +64,7 @@ def run(arguments: Sequence[str], folder: str) -> str:
             text=True,
             encoding="utf-8",
             env={**os.environ, "DEADHEAT_OWNER": f"{os.getpid()}:{folder}"},
-            # A Ctrl-C in the terminal reaches this process alone.
+            # So that a Ctrl-C in the terminal reaches only this process.
             start_new_session=True,
         )
     except BaseException:
@@ -86,10 +86,10 @@ def run(arguments: Sequence[str], folder: str) -> str:
         os.close(held)
     if process.returncode == 2:
         raise UsageError(error_in_python_words(said))
-    # 1: a gate that the user asked for; the answer is there.
+    # 1: a gate failed, but the result is complete.
     if process.returncode not in (0, 1) and not answer:
         words = error_in_python_words(said) or ended_by(process.returncode)
-        # The user knows of no such file: it loads the functions.
+        # This file loads the functions in a worker; the user has never seen it.
         raise RaceFailed(words.replace(f"'{folder}{os.sep}race.py'", "the worker process"))
     return answer
 

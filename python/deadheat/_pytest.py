@@ -42,8 +42,8 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
             terminalreporter.write_line(line)
 
 
-# The races of a test of which nothing is asserted yet: those of its fixtures, which may assert when
-# they are torn down, and then its own.
+# The races of a test that lack an assertion so far: its own, and those of its fixtures, which may
+# still assert during teardown.
 OPEN = pytest.StashKey[list["Race"]]()
 OF_FIXTURES = pytest.StashKey[list["Race"]]()
 
@@ -55,7 +55,7 @@ def pytest_runtest_call(item: pytest.Item) -> None:
 
 
 class AfterCall:
-    """Fails a test that asserts nothing of a race of its own, if it passes otherwise."""
+    """Fails an otherwise passing test whose own race has no assertion."""
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_call(self, item: pytest.Item) -> None:
@@ -69,7 +69,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> None:
     if call.excinfo is not None:
-        # The line that asserts may come after the one that failed.
+        # The test failed, possibly before the line with the assertion.
         item.stash[OPEN] = item.stash[OF_FIXTURES] = []
 
 
@@ -109,7 +109,7 @@ def alone(request: pytest.FixtureRequest) -> Generator[None]:
 
 
 def refuse_lazy(name: str, output: Any, benchmark: Benchmark) -> None:
-    """Refuses what a race would refuse, of a function that is called once."""
+    """Refuses an uncomputed output of a function that is called once, as a race would."""
     from deadheat import UsageError
     from deadheat._lazy import lazy
 
@@ -123,7 +123,7 @@ def refuse_lazy(name: str, output: Any, benchmark: Benchmark) -> None:
 
 
 class Race:
-    """A race that takes place when it is said what must hold."""
+    """A race that runs when the test asserts something about it."""
 
     def __init__(
         self,
@@ -140,7 +140,7 @@ class Race:
         request.node.stash.setdefault(OPEN, []).append(self)
 
     def missing_line(self) -> str:
-        """What a test says that races without an assertion: nothing has run."""
+        """The error of a test that asserts nothing about a race, so that the race never ran."""
         from deadheat._benchmarks import name_of
 
         old, new = map(name_of, self._functions)

@@ -1,4 +1,4 @@
-"""Options of the program that would do nothing for a result that is returned, and what does it."""
+"""Options of the program that have no effect on a returned result, and their replacements."""
 
 from __future__ import annotations
 

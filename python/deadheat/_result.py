@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Verdict = Literal["faster", "slower", "equivalent", "inconclusive"]
 
-# Columns of a table of samples that are texts.
+# The columns of the table of samples that hold strings.
 TEXTS = {"benchmark", "contender", "role", "flags"}
 # Pixels of the plot, and those at its left and right that stay empty.
 WIDTH, HEIGHT, EDGE = 460, 76, 14
@@ -64,16 +64,16 @@ class Samples(list[dict[str, Any]]):
 class Result:
     """The answer of a race.
 
-    verdict: of the candidate: `"faster"`, `"slower"`, `"equivalent"` (a dead heat) or
-        `"inconclusive"` (too close to call), or None if the data allow no verdict.
+    verdict: the verdict about the candidate: `"faster"`, `"slower"`, `"equivalent"` (a dead heat)
+        or `"inconclusive"` (too close to call), or None if the data allow no verdict.
     change: the time of the candidate divided by that of the baseline, minus 1: −0.131 means 13.1%
         less time. None without an estimate.
     interval: the ends of the confidence interval of the change, or None.
     margin: the smallest change worth acting on, a fraction.
     replicates: the number of fresh processes that were compared.
-    provisional: whether the verdict is of the weaker kind.
-    baseline, candidate: the sides, with times of a call in nanoseconds.
-    samples: every sample, times in nanoseconds of the whole sample.
+    provisional: whether the verdict is provisional, the weaker kind.
+    baseline, candidate: the two sides, with their times per call in nanoseconds.
+    samples: every sample, with the time of the whole sample in nanoseconds.
     warnings: doubts and notes, as sentences.
     json: everything, as docs/formats.md describes it.
     """

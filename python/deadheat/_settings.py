@@ -1,4 +1,4 @@
-"""The settings of a race: what `race` takes besides the functions, and how the program is told."""
+"""The settings of `race`, and their translation into options of the program."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from deadheat._refused_settings import WITHOUT_EFFECT
 
 
 class Settings(TypedDict, total=False):
-    """Settings of a race. Times are seconds, or texts with a unit such as `"200ms"`."""
+    """Settings of a race. Times are seconds, or strings with a unit such as `"200ms"`."""
 
     margin: float | str
     """The smallest change of time worth acting on, as a fraction: 0.01 (the default), or `"1%"`."""
     alpha: float
     """The accepted probability of a wrong verdict, above 0 and at most 0.5 (default 0.05)."""
     metric: str
-    """What is judged: `"wall"` (the default), `"cpu"`, `"minor-faults"`, …"""
+    """The metric to judge: `"wall"` (the default), `"cpu"`, `"minor-faults"`, …"""
     quantile: float | str
     """Judge this quantile of single calls, above 0 and below 1, instead of their centre."""
     max_replicates: int
@@ -32,13 +32,13 @@ class Settings(TypedDict, total=False):
     budget: float | str
     """Start no block after this time, in seconds."""
     sample_time: float | str
-    """The least time of a sample, in seconds. A pilot chooses it by default."""
+    """The shortest duration of a sample, in seconds. A pilot chooses it by default."""
     timeout: float | str
     """Kill a worker whose sample takes longer, in seconds (default 60), or `"none"`."""
     pin: int | str
     """Cores for the workers: `"auto"` (one per replicate, drawn), `"none"`, or numbers: `"2,3"`."""
     waiting: Literal["auto", "keep"]
-    """Time spent waiting for a core: taken out if nothing of the race caused it, or kept."""
+    """Scheduling delay: `"auto"` subtracts it unless the race caused it, `"keep"` does not."""
     seed: int
     """The source of all random choices, from 0 to 2⁶⁴ − 1. Drawn by default."""
     callgrind: bool
@@ -46,11 +46,11 @@ class Settings(TypedDict, total=False):
     html: str | os.PathLike[str]
     """Write a page with every plot, figure and warning to this file."""
     junit: str | os.PathLike[str]
-    """Write test cases as CI services read them to this file."""
+    """Write the verdicts to this file as JUnit test cases, for CI services."""
     svg: str | os.PathLike[str]
-    """Write every plot as a picture into this folder."""
+    """Write every plot as an SVG into this folder."""
     png: str | os.PathLike[str]
-    """The same, made of pixels."""
+    """Write every plot as a PNG into this folder."""
     export_json: str | os.PathLike[str]
     """Write summaries and all times to this file, in hyperfine's JSON format."""
     export_hdr: str | os.PathLike[str]
@@ -73,12 +73,12 @@ NAMES = frozenset(Settings.__annotations__)
 WHOLE_NUMBERS = {"max_replicates", "blocks", "seed"}
 FLAGS = {"control", "callgrind"}
 TIMES = {"budget", "timeout", "sample_time"}
-# What `race` takes besides, for a misspelt name.
+# The other arguments of `race`, to suggest if the user misspells one.
 ARGUMENTS = ["input", "input_per_call", "check_outputs", "rtol", "atol", "gc", "name", "names"]
 
 
 def as_options(settings: Mapping[str, Any]) -> list[str]:
-    """Settings as options of the program: `max_replicates=40` is `--max-replicates=40`."""
+    """Translates settings to options: `max_replicates=40` becomes `--max-replicates=40`."""
     options = []
     for name, value in settings.items():
         refuse_what_is_wrong(name, value)
@@ -124,8 +124,8 @@ RESUME = re.compile(r",?\s+or\s+go\s+on\s+with\s+deadheat\s+bench\s+--resume\s+F
 
 
 def in_python_words(text: str) -> str:
-    """What the program says of its options, said of the settings: `--max-replicates` is
-    `max_replicates`, `--pin auto` is `pin="auto"`. Other options stay."""
+    """Replaces options in a message of the program by settings: `--max-replicates` becomes
+    `max_replicates`, `--pin auto` becomes `pin="auto"`. Keeps other options."""
     text = WITH_VALUE.sub(r'\1="\2"', RESUME.sub("", text))
 
     def setting(option: re.Match[str]) -> str:
@@ -139,8 +139,8 @@ REFUSED_VALUE = re.compile(r"invalid value '.*?' for '(\w+)': ")
 
 
 def error_in_python_words(said: str) -> str:
-    """The error that the program wrote to standard error, as one line: without advice on its
-    command line, which the user has not typed."""
+    """The error that the program wrote to standard error, as one line. Drops its advice on the
+    command line, because the user did not type one."""
     lines = said.strip().splitlines()
     begins = [n for n, line in enumerate(lines) if re.match(r"(deadheat: )?error: ", line)]
     lines = lines[begins[-1] :] if begins else lines

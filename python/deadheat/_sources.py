@@ -1,8 +1,8 @@
-"""What a benchmark is made of besides the code under test: digests of its source and of its suite.
+"""Digests of the source of a benchmark and of the files of its suite.
 
-Imported only to list benchmarks. A file has two digests: of all it holds, and of what it holds for
-one benchmark, without comments and the other benchmarks of the file. Two versions of it are alike
-if they have one in common, so the second may differ between versions of Python.
+Imported only to list benchmarks. A file has two digests: one of all its bytes, and one of its parts
+that concern a benchmark, without comments and other benchmarks. Two versions of a file are alike if
+either digest agrees, so the second digest may depend on the version of Python.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from hashlib import sha256
 from pathlib import Path
 
 Source = list[str]
-# Words in the name of a folder of tests or benchmarks; the last begins it.
+# A folder holds tests or benchmarks if a word of its name is in FOLDERS or starts with BEGINNING.
 FOLDERS, BEGINNING = ("test", "tests", "perf", "performance"), "bench"
-# Beginnings of names of tests.
+# Names of tests start with one of these.
 TESTS = ("test", "bench", "Test", "Bench")
 DIGITS = 16
 
@@ -35,7 +35,7 @@ class File:
 
 
 class Sources:
-    """The files of a suite, each read once."""
+    """The files of a suite; reads each file only once."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
@@ -51,7 +51,7 @@ class Sources:
         return self._files[path]
 
     def of_test(self, path: Path, names: Sequence[str], root: Path) -> list[Source]:
-        """Those of a test, by its file, its names within that (class, function) and the rootdir."""
+        """The sources of a test; `names` are its class and function, `root` is the rootdir."""
         file = self.file(path)
         if file is None:
             return []
@@ -77,7 +77,7 @@ class Sources:
         return sorted(found.values())
 
     def of_function(self, path: Path, own: Iterable[str], others: Iterable[str]) -> list[Source]:
-        """Those of a benchmark in a file of benchmarks, without the functions of the others."""
+        """The source of one benchmark in a file, without the functions of the other benchmarks."""
         file = self.file(path)
         if file is None:
             return []
@@ -86,7 +86,7 @@ class Sources:
         return [self.told(path, file, nodes)]
 
     def told(self, path: Path, file: File, nodes: list[ast.stmt] | None) -> Source:
-        # On either side the same, whatever folder the side lies in.
+        # A relative path, because the two sides are in different folders.
         name = os.path.relpath(path, self.folder)
         dumped = "".join(map(ast.dump, file.tree.body if nodes is None else nodes))
         return [name, file.whole, digest(dumped.encode())]
@@ -111,7 +111,7 @@ class Sources:
                     yield Path(file)
 
     def modules(self) -> dict[Path, str]:
-        """The names of the modules that are imported, by their files."""
+        """The names of the imported modules, by file."""
         if self._modules is None:
             files = ((getattr(module, "__file__", None), name) for name, module in modules())
             self._modules = {Path(file): name for file, name in files if file is not None}
@@ -123,14 +123,14 @@ def modules() -> list[tuple[str, object]]:
 
 
 def packages(module: str) -> list[str]:
-    """A module and the packages around it, all of which its import imports."""
+    """The names of a module and of its parent packages, which its import imports as well."""
     parts = module.split(".")
     return [".".join(parts[: end + 1]) for end in range(len(parts))]
 
 
 def suite_folder(path: Path, root: Path) -> Path | None:
-    """The outermost folder of tests on the way from the rootdir to a test: the helpers in it belong
-    to the suite. Elsewhere the library may lie beside a test."""
+    """The outermost test folder between the rootdir and a test: all modules in it belong to the
+    suite. In any other folder, a module next to a test may belong to the library."""
     try:
         parts = path.relative_to(root).parts[:-1]
     except ValueError:
@@ -143,7 +143,7 @@ def suite_folder(path: Path, root: Path) -> Path | None:
 
 
 def kept(nodes: list[ast.stmt], names: Sequence[str]) -> list[ast.stmt]:
-    """The statements of a module, or of a class of tests, without tests of other names."""
+    """The statements of a module or of a test class, without the tests not in `names`."""
     own, inner = (names[0], names[1:]) if names else ("", ())
     nodes = without(nodes, lambda node: name_of(node) != own and name_of(node).startswith(TESTS))
     found: list[ast.stmt] = []
@@ -156,7 +156,7 @@ def kept(nodes: list[ast.stmt], names: Sequence[str]) -> list[ast.stmt]:
 
 
 def without(nodes: list[ast.stmt], is_left_out: Callable[[ast.stmt], bool]) -> list[ast.stmt]:
-    """The statements without functions and classes that are left out, unless others use these."""
+    """The statements without those that are left out, except the ones that others use."""
     left_out = [node for node in nodes if is_left_out(node)]
     used: set[str] = set()
     waiting = [node for node in nodes if node not in left_out]
@@ -170,7 +170,7 @@ def without(nodes: list[ast.stmt], is_left_out: Callable[[ast.stmt], bool]) -> l
 
 
 def used_name(node: ast.AST) -> str | None:
-    """The name that a node may use: of a variable, or of a fixture, by an argument or a text."""
+    """The name that a node may use: a variable, or a fixture (as an argument or a string)."""
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.arg):

@@ -39,7 +39,7 @@ if IS_PYPY and sys.platform == "linux":
 
 IS_TIME = [metric.endswith("_ns") for metric in METRICS]
 
-# Calls in a row between two steps of the loop.
+# Calls per iteration of the loop.
 UNROLLED = 16
 
 # The last call is the one whose answer is kept, and dropped when the time is taken.
@@ -188,7 +188,7 @@ class Contender:
         self._cpu_overhead = cpu_overhead
 
     def watch(self, saw: Callable[[Any], None] | None) -> None:
-        """Has outputs shown to `saw` before they are drained, or no longer."""
+        """Passes outputs to `saw` before they are drained; None stops this."""
         drain = self._drain
         if drain is None:
             return
@@ -203,15 +203,15 @@ class Contender:
         self._arguments = (*self._arguments[:-1], watched)
 
     def sample(self, given: Any, iterations: int) -> list[int]:
-        """Calls the function so many times and returns the metrics of the sample.
+        """Calls the function `iterations` times and returns the metrics of the sample.
 
-        `given` is its input, or what makes one where every call has its own.
+        `given` is the input, or makes one if every call has its own.
         """
         rounds, rest = divmod(iterations - 1, UNROLLED)
         if self._per_call:
             inputs = [given() for _ in range(iterations)]
             if gc.isenabled():
-                # Inputs that wait for their call are no garbage of the calls before.
+                # So that young collections during the calls do not scan the inputs.
                 gc.collect(1)
             last, steps, each = inputs.pop(), repeat(None, 0), iter(inputs)
         else:

@@ -91,8 +91,8 @@ def packed(functions: dict[str, Callable[..., Any]], rest: dict[str, Any]) -> by
 
 
 class Pickler(cloudpickle.CloudPickler):  # type: ignore[misc]
-    """cloudpickle, and what Python itself only pickles by name: caches of functions, and
-    functions that choose by the type of their argument."""
+    """cloudpickle, extended to objects that Python pickles only by name: `lru_cache` functions
+    and `singledispatch` functions."""
 
     def reducer_override(self, value: Any) -> Any:
         name = getattr(value, "__module__", None)
@@ -101,13 +101,13 @@ class Pickler(cloudpickle.CloudPickler):  # type: ignore[misc]
         parts = parts_of(value)
         if parts is not None and not by_path(value):
             make, arguments, state = parts
-            # The setter comes last, as the function may refer to what is made of it.
+            # The state is set last, because the function may refer to the object made from it.
             return make, arguments, state, None, None, set_state
-        usual = getattr(super(), "reducer_override", None)  # PyPy's has none.
+        usual = getattr(super(), "reducer_override", None)  # PyPy lacks it.
         return NotImplemented if usual is None else usual(value)
 
     def keep_or_copy(self, value: Any, name: str) -> None:
-        """Has a module copied that no fresh process would find."""
+        """Sends the functions of a module by value if a fresh process could not import it."""
         module = sys.modules.get(name)
         if module is None or importable(name):
             return
@@ -123,8 +123,8 @@ def pickled(value: Any) -> bytes:
     return file.getvalue()
 
 
-# What `functools.lru_cache` makes is of this type: on PyPy a function. What
-# `functools.singledispatch` makes runs this code.
+# CACHE is the type of `functools.lru_cache` functions (on PyPy, the type of functions). DISPATCHER
+# is the code of `functools.singledispatch` functions.
 CACHE = type(functools.lru_cache(len))
 dispatcher: Any = functools.singledispatch(len)
 DISPATCHER, DISPATCHER_PARTS = dispatcher.__code__, set(vars(dispatcher))
@@ -132,8 +132,8 @@ DISPATCH = dispatcher.dispatch.__code__
 
 
 def parts_of(value: Any) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]] | None:
-    """What makes a copy of a function that Python pickles by name alone: a callable, its
-    arguments, and the state of the copy. None for all else. A copied cache is empty."""
+    """Returns how to copy a function that Python pickles only by name: a callable, its arguments,
+    and the state of the copy. None for all other values. A copied cache is empty."""
     if is_cache(value):
         settings = value.cache_parameters()
         arguments = (value.__wrapped__, settings["maxsize"], settings["typed"])
@@ -149,11 +149,11 @@ def parts_of(value: Any) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str,
         found.pop(object)
         return functools.singledispatchmethod, (value.func,), {"registered": found}
     if isinstance(value, types.FunctionType) and value.__code__ is DISPATCH:
-        # Methods that are bound hold it since Python 3.13.
+        # Since Python 3.13, bound `singledispatchmethod`s hold this function.
         registry = inspect.getclosurevars(value).nonlocals["registry"]
         return make_dispatch, (dict(registry),), {}
     if isinstance(value, functools.cached_property):
-        # Until Python 3.11 it holds a lock.
+        # Until Python 3.11 it holds a lock, which cannot be pickled.
         kept = {k: v for k, v in vars(value).items() if k != "lock"}
         return functools.cached_property, (value.func,), {"attributes": kept}
     return None
@@ -184,7 +184,7 @@ def set_state(made: Any, state: dict[str, Any]) -> None:
 
 
 def blamed(function: Any, error: Exception, passed: tuple[Any, ...] = ()) -> str:
-    """Says what of a function, or of one that it calls, cannot be sent, and what to do about it."""
+    """Names the part of a function, or of one that it calls, that cannot be sent, and a remedy."""
     passed = (*passed, function)
     for whence, value in held_by(function):
         why = failure_of(value)
@@ -232,7 +232,7 @@ def without_arguments(function: Any) -> Any:
 
 
 def by_path(function: Callable[..., Any]) -> bool:
-    """Returns whether a function is sent as its import path."""
+    """Returns whether a function is sent as its import path, and not by value."""
     function = without_arguments(function)
     name = getattr(function, "__module__", None)
     found: Any = sys.modules.get(name) if isinstance(name, str) else None
@@ -240,7 +240,7 @@ def by_path(function: Callable[..., Any]) -> bool:
         return False
     for part in str(getattr(function, "__qualname__", "")).split("."):
         found = getattr(found, part, None)
-    # A class makes its methods of class as often as it is asked for them.
+    # Every access to a class method creates a new object, hence `==`.
     return found is function or (inspect.ismethod(found) and found == function)
 
 
@@ -277,7 +277,7 @@ def attributes_of(value: Any) -> Iterator[tuple[str, Any]]:
         yield f"the attribute {name!r} of its object", attribute
 
 
-# What the worker of a race runs: no line of the user's script, whose main part would race again.
+# The worker runs this and not the user's script, which would start the race again.
 SCRIPT = """\
 import sys
 sys.path[:] = {path!r}

@@ -35,14 +35,14 @@ JIT_LEAST_NS, JIT_MOST_NS, JIT_ROUND_NS = 300_000_000, 2_000_000_000, 20_000_000
 # CPython 3.10 keeps what the names of a function stand for from so many calls on; later ones
 # specialise after few. And the time that this may take.
 OPCACHE_CALLS, OPCACHE_MOST_NS = 1_024 if sys.version_info < (3, 11) else 0, 50_000_000
-# A sample of one call that takes so long is not taken again: a first call of it counts.
+# If the first call takes this long, it counts as a sample of one call and is not repeated.
 LONG_NS = 5_000_000
-# A first call that is slower than the second by no more than this needs no warm-up, if both
-# contenders together are so slow that this would be one round.
+# No warm-up if the first call exceeds the second by at most GAIN, and the calls of all contenders
+# take LONG_ROUND_NS together, because a warm-up would then be a single round.
 GAIN, LONG_ROUND_NS = 0.01, 10_000_000
-# An input takes long that takes so many times as long as the samples on it.
+# An input is slow to make if making it takes this many times as long as the samples on it.
 LONG_INPUT = 10
-# Characters of a message at most, and frames of a traceback.
+# The most characters of a message, and the most frames of a traceback.
 MOST_SAID, FRAMES = 2_000, 4
 
 
@@ -93,7 +93,7 @@ def answer_all(channel: Channel, session: Session, request: tuple[str, dict[str,
 
 
 def serve_packed(file: str) -> NoReturn:
-    """Races the functions that a file brings, packed by `deadheat.race`."""
+    """Races the functions in a file that `deadheat.race` has packed."""
     from deadheat._benchmarks import REACHED, Benchmark, channel
 
     if channel is None:
@@ -110,7 +110,7 @@ def serve_packed(file: str) -> NoReturn:
         if state:
             from deadheat._interpreter import apply
 
-            # The functions may need it to be loaded.
+            # Loading the functions may depend on these settings.
             apply(state)
         modules = load(packed)
         # In either order: what is imported second finds other places of the heap free.
@@ -118,7 +118,7 @@ def serve_packed(file: str) -> NoReturn:
             __import__(module)
         found = load(packed)
     if state:
-        # A module may have set it otherwise when it was imported, as it did in the other process.
+        # Imported modules may have changed these settings, so apply them again.
         apply(state)
     functions, name = found["functions"], found["benchmark"]
     make = functions.pop("input", None)
@@ -129,7 +129,7 @@ def serve_packed(file: str) -> NoReturn:
 
 
 def add_sources(listed: list[dict[str, Any]], benchmarks: Mapping[str, Benchmark]) -> None:
-    """Adds to the benchmarks of a file what each is made of; functions that were sent have none."""
+    """Adds the sources to each benchmark of a file; functions sent by `race` have none."""
     file = getattr(sys.modules["__main__"], "__file__", None)
     if file is None or os.path.dirname(os.path.abspath(file)) == os.path.dirname(__file__):
         return
@@ -151,7 +151,7 @@ def worker_name() -> str:
 
 
 def failed(problem: dict[str, Any], contender: int | None = None) -> Reply:
-    """The reply that there is none, and why; Python raises where other languages panic."""
+    """The reply `failed`, with the reason; Python raises where other languages panic."""
     said = {"contender": contender, "problem": problem}
     return "failed", {**said, "verb": "raised"} if "panicked" in problem else said
 
@@ -163,7 +163,7 @@ def described(error: BaseException, seed: int | None) -> str:
     said = " ".join("".join(traceback.format_exception_only(type(error), error)).split())
     if isinstance(error, SystemExit):
         said = repr(error)
-    # Functions that were sent by value have lost the name of their file.
+    # Functions sent by value lack the name of their file.
     where = [
         f"{frame.filename}:{frame.lineno} in {frame.name}".replace("<dynamic-code>:", "line ")
         for frame in traceback.extract_tb(error.__traceback__)
@@ -178,7 +178,7 @@ def described(error: BaseException, seed: int | None) -> str:
 class Session:
     """The one benchmark of a process, and the state of its race."""
 
-    # The metric that tells whether calls take longer and longer.
+    # The metric that is checked for calls that take longer and longer.
     growing = METRICS.index("cpu_ns")
 
     def __init__(self, channel: Channel, benchmarks: Mapping[str, Benchmark]) -> None:
@@ -190,13 +190,13 @@ class Session:
         self._called: set[int] = set()
         self._calling: int | None = None
         self._names: list[str] = []
-        # What the pilot's look at the first calls found; None before it.
+        # The notes of the pilot's check of the first calls; None before that check.
         self._notes: list[str] | None = None
         self._collects = True
         self._given: Any = None
         self._ready: int | None = None
-        # Nanoseconds of the calls of each contender that were looked at, and whether the first of
-        # all was as fast as the second.
+        # By contender, the nanoseconds of the calls that the pilot checked; and whether the first
+        # call of every contender was as fast as its second.
         self._looked_ns: dict[int, list[int]] = {}
         self._warm = False
         self._input_ns = 0
@@ -238,11 +238,11 @@ class Session:
             benchmark.renew_for_every_call()
             self._looked_ns.clear()
         self.make_contenders(benchmark, functions, asked.get("heap_bytes", 0) % 2 == 1)
-        # A program that has turned its collector off is raced without it.
+        # If the program has turned its collector off, it stays off.
         self._collects = benchmark.gc and gc.isenabled()
-        # What is there now is no garbage, and need not be looked through again.
+        # The objects that exist now are not garbage, and later collections need not scan them.
         gc.collect()
-        if not IS_PYPY:  # Its collector has no such thing.
+        if not IS_PYPY:  # PyPy lacks `gc.freeze`.
             gc.freeze()
         said = {"renews_input": benchmark.input is not None}
         return "prepared", {**said, **self._channel.of_process}
@@ -252,7 +252,7 @@ class Session:
     ) -> None:
         overhead = cpu_overhead(benchmark, self._tools)
         drain = benchmark.drain if callable(benchmark.drain) else None
-        # Set up in either order, as drawn.
+        # In a random order, from the draw of deadheat.
         numbers = list(range(len(functions)))
         made = {
             number: Contender(number, functions[number], benchmark, self._tools, overhead, drain)
@@ -278,7 +278,7 @@ class Session:
                 self._given = make(seed, **arguments)
                 self._input_ns = perf_counter_ns() - begun
         if self._collects:
-            # The input is no garbage either: the first collection of a sample leaves it out.
+            # Moves the input to the oldest generation, so that young collections do not scan it.
             gc.collect(1)
         else:
             gc.disable()
@@ -298,7 +298,7 @@ class Session:
         return values
 
     def call_once(self, contender: Contender) -> list[int]:
-        """The first call of a function, from which only this process may come back, as a sample.
+        """Makes the first call of a function, as a sample. Fails if a forked child returns from it.
 
         A function that forks, and whose child returns, would double the number of processes with
         every call.
@@ -326,7 +326,7 @@ class Session:
         return values
 
     def examine(self, seed: int) -> None:
-        """Looks at the first calls, once, and has an input of this seed ready afterwards."""
+        """Checks the first calls, once per session, and then makes the input of this seed."""
         benchmark = self._benchmark
         assert benchmark is not None
         if self._notes is not None:
@@ -399,7 +399,7 @@ class Session:
         return "calibrated", calibrated
 
     def watch_collections(self, call_ns: list[float], iterations: int, most: int) -> int:
-        """Notes what the garbage collector does, and returns the calls that a sample needs."""
+        """Notes the cost of garbage collection, and returns the calls that a sample needs."""
         from deadheat._collection import Collections, is_watched, note_of
 
         benchmark = self._benchmark
@@ -417,8 +417,8 @@ class Session:
         return min(most, max(iterations, needed))
 
     def call_times(self, least: int, most: int) -> tuple[list[float], int]:
-        """Nanoseconds of a call of each contender, and the calls of a sample that lasts at least
-        so long."""
+        """Nanoseconds of a call of each contender, and the number of calls of which a sample lasts
+        at least `least` nanoseconds."""
         call_ns = []
         self._warm = not HAS_JIT
         for contender in self._contenders:
@@ -438,7 +438,7 @@ class Session:
         return call_ns, min(1 + int(least / max(min(call_ns), 0.1)), most)
 
     def steady(self, number: int, iterations: int) -> float:
-        """The shortest of a few samples, whose CPU time must not rise from one to the next."""
+        """The shortest of a few samples. Fails if their CPU time rises steadily."""
         if self._benchmark is not None and self._benchmark.input_per_call:
             return min(self.sample(number, iterations)[0] for _ in range(3))
         samples = [self.sample(number, iterations) for _ in range(SHOWN)]
@@ -462,7 +462,7 @@ class Session:
         """Calls the contenders until they get no faster, and returns the number of rounds."""
         rounds, idle, took, best, making = 0, 0, 0, float("inf"), 0
         while idle < 2 and rounds < 50 and took < 10_000_000:
-            # An input that takes long to make is enough for all rounds.
+            # If an input is slow to make, one serves all rounds.
             if making < LONG_INPUT * took or rounds == 0:
                 begun = perf_counter_ns()
                 self.make_input(seed + rounds)
@@ -496,8 +496,8 @@ class Session:
         return rounds
 
     def keeps_input(self, seed: int) -> bool:
-        """Returns whether the input of this seed is there still, from the block before: deadheat
-        asks for one again where making it takes long."""
+        """Returns whether the input of the previous block has this seed and can be used again.
+        deadheat repeats the seed if making an input takes long."""
         per_call = self._benchmark is not None and self._benchmark.input_per_call
         return self._ready is None and self.seed == seed and not per_call
 
@@ -529,7 +529,7 @@ class Session:
                 channel.pass_baton()
         keep_waiting = self._tools.keep_waiting()
         if self._benchmark is not None and self._benchmark.times_itself:
-            # The thread may have waited outside of the time that the function took.
+            # The thread may have waited outside of the interval that the function timed.
             keep_waiting = "unread"
         return "block", {"values": values, "keep_waiting": keep_waiting}
 
@@ -560,7 +560,7 @@ class Session:
 
 
 def notes_on_modules(benchmark: Benchmark) -> list[str]:
-    """Notes on what the process that races has changed in modules."""
+    """Notes on changes that the user's process made to modules at run time."""
     if benchmark.reached is None:
         return []
     from pickle import load

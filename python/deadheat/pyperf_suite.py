@@ -1,16 +1,16 @@
 """A pyperf script as a worker: `python -m deadheat.pyperf_suite bench.py [arguments]`.
 
-The script runs as it is. Its `pyperf.Runner` is replaced by one that measures nothing itself: the
-functions that the script hands to it are listed, and the one that deadheat asks for is called in
-this process, block by block. Options that only pyperf itself heeds, such as `--values`, are
-refused; deadheat then starts the workers of pyperf instead.
+The script runs unchanged, but this module replaces `pyperf.Runner` with a class that does not
+measure. That class lists the functions that the script passes to it, and calls the function that
+deadheat asks for in this process, block by block. It refuses options that only pyperf implements,
+such as `--values`; deadheat then starts pyperf's own workers instead.
 
-Started by hand, it hands itself to `deadheat bench`.
+If a user starts this module by hand, it runs `deadheat bench` on itself.
 """
 
 from __future__ import annotations
 
-# First of all: it takes the pipes, before anything of the script runs.
+# Imported first, because it must claim the pipes before the script runs.
 from deadheat._benchmarks import Benchmark, channel
 
 # isort: split
@@ -30,26 +30,26 @@ try:
 except ImportError:
     sys.exit(f"deadheat: there is no pyperf in {sys.prefix}: install it there")
 
-# Options of pyperf that change neither what is measured nor how.
+# Options of pyperf that do not affect the measurement.
 HARMLESS = {"verbose", "quiet", "inherit_environ", "copy_env", "metadata"}
-# CPU time is missing, as in pyperf: a function that times itself, or that starts a command, spends
-# CPU time elsewhere than within the time that it returns.
+# CPU time is left out, as in pyperf: a function that times itself or starts a command also spends
+# CPU time outside of the interval that it reports.
 CPU = METRICS.index("cpu_ns")
 
 
 class Over(BaseException):
-    """The end of a race: unwinds the script, so that what it has opened is closed.
+    """Ends a race by unwinding the script, so that the script closes its files.
 
-    No Exception, so that the script does not take it for one of its own.
+    Derived from BaseException, so that `except Exception` in the script does not catch it.
     """
 
 
 class OptionOfPyperf(Exception):
-    """An option that the worker would ignore."""
+    """The script was given an option that the worker does not implement."""
 
 
 class WallSession(Session):
-    """Leaves the CPU time out of every sample."""
+    """A session whose samples lack the CPU time."""
 
     growing = METRICS.index("wall_ns")
 
@@ -60,7 +60,7 @@ class WallSession(Session):
 
 
 class Script:
-    """The benchmarks of the script that runs, and the request that it runs for."""
+    """The benchmarks of the running script, and the request of deadheat that it serves."""
 
     def __init__(self, channel: Channel) -> None:
         self.channel = channel
@@ -68,7 +68,7 @@ class Script:
         self.names: list[str] = []
 
     def meet(self, benchmark: Benchmark, unit: str) -> None:
-        """Notes a benchmark of the script; races it if it is the one that deadheat asks for."""
+        """Records the name of a benchmark, and races it if deadheat asks for it."""
         if benchmark.name in self.names:
             raise ValueError(f"there are two benchmarks named {benchmark.name!r}")
         self.names.append(benchmark.name)
@@ -87,7 +87,7 @@ class Script:
         self.channel.reply("failed", {"contender": None, "problem": problem})
 
     def run(self, path: str, words: list[str]) -> None:
-        """Runs the script to its end; a script that ends by `sys.exit(0)` has ended, too."""
+        """Runs the script to its end; `sys.exit(0)` counts as a normal end."""
         sys.argv = [path, *words]
         sys.path[0] = os.path.dirname(os.path.abspath(path))
         try:
@@ -101,7 +101,7 @@ running: Script
 
 
 class Runner(pyperf.Runner):  # type: ignore[misc]
-    """Stands in for `pyperf.Runner`."""
+    """Replaces `pyperf.Runner`."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -134,7 +134,7 @@ class Runner(pyperf.Runner):  # type: ignore[misc]
         running.meet(benchmark, (metadata or {}).get("unit", "second"))
 
     def _main(self, task: Any) -> None:
-        """Where pyperf measures all others: functions that time themselves, and commands."""
+        """Replaces the method by which pyperf runs functions that time themselves, and commands."""
         self._check_options()
         benchmark = Benchmark(
             task.name,
@@ -151,7 +151,7 @@ class Runner(pyperf.Runner):  # type: ignore[misc]
 
 
 def is_given(names: list[str]) -> bool:
-    """Returns whether an option stands on the command line: `--values=5`, `-n 5` or `-n5`."""
+    """Returns whether the command line has an option, as `--values=5`, `-n 5` or `-n5`."""
     for word in sys.argv[1:]:
         if word.partition("=")[0] in names:
             return True
@@ -163,7 +163,7 @@ def is_given(names: list[str]) -> bool:
 def serve_script(channel: Channel, path: str, words: list[str]) -> NoReturn:
     """Races the functions of a script, as a worker."""
     global running
-    # What the script prints is no answer.
+    # Output of the script goes to standard error, so that it cannot mix with replies.
     os.dup2(2, 1)
     metrics = [metric for metric in METRICS if metric != METRICS[CPU]]
     greet(channel, metrics, can_fork=False)
@@ -189,10 +189,10 @@ def serve_script(channel: Channel, path: str, words: list[str]) -> NoReturn:
 
 
 def main() -> int:
-    # deadheat asks a program that it does not know for a list of Google Benchmark.
+    # deadheat probes unknown programs with options of Google Benchmark; ignore these.
     words = [word for word in sys.argv[1:] if not word.startswith("--benchmark_")]
     if "--" in words:
-        words.remove("--")  # Behind it stand arguments of the user's.
+        words.remove("--")  # The arguments after it are the user's.
     if not words:
         print("deadheat: name a script: python -m deadheat.pyperf_suite bench.py", file=sys.stderr)
         return 2

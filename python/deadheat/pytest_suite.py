@@ -61,12 +61,11 @@ class Suite:
         self, channel: Channel, request: tuple[str, dict[str, Any]], suite_of: str | None = None
     ) -> None:
         self.channel = channel
-        # The side whose suite this is, where the library is not of that side.
+        # The side that the suite comes from, if the library comes from the other side.
         self.suite_of = suite_of
         # The request that waits for its reply.
         self.kind, self.asked = request
-        # The files that hold what is raced, as they are called below the root; all where nothing
-        # is raced yet.
+        # The files of the tests to race, relative to the rootdir; None for all files, to list them.
         self._only: set[str] | None = None
         if self.kind == "prepare":
             self._only = {file_of(self.asked["benchmark"])}
@@ -115,7 +114,7 @@ class Suite:
         session.config.pluginmanager.register(Fixtures(self), "deadheat-benchmark")
 
     def pytest_ignore_collect(self, collection_path: Path, config: pytest.Config) -> bool | None:
-        """Passes over all files but those of the tests that are wanted."""
+        """Ignores all files except those of the tests to race."""
         if self._only is None or collection_path.is_dir() or collection_path.name == "__init__.py":
             return None
         try:
@@ -221,7 +220,7 @@ class Suite:
             said = f"Failed: {report.longrepr}" if error is None else told(error)
             self._problem = {"panicked": said}
             if self.suite_of is not None:
-                # It was written for another version of the library.
+                # The suite was written for another version of the library.
                 reason = f"it fails on one side {said}; the suite is that of '{self.suite_of}'"
                 self._problem = {"skipped": reason}
 
@@ -414,7 +413,7 @@ class Fixtures:
 
 
 def file_of(name: str) -> str:
-    """The file of a test, or of what could not be collected."""
+    """The file of a test, or the file that could not be collected."""
     return name.partition(NOT_COLLECTED)[0].partition("::")[0]
 
 
@@ -435,8 +434,8 @@ def is_benchmark(item: pytest.Item) -> bool:
 
 
 def disables_collector(item: pytest.Item) -> bool:
-    """Returns whether a test is measured without the garbage collector, by its mark or by the
-    option of pytest-benchmark."""
+    """Returns whether the mark of a test or the option of pytest-benchmark turns the garbage
+    collector off."""
     mark = item.get_closest_marker("benchmark")
     asked = mark.kwargs.get("disable_gc") if mark else None
     if asked is None:
@@ -460,7 +459,7 @@ def told(error: BaseException) -> str:
 
 
 def with_sources(items: dict[str, pytest.Item], config: pytest.Config) -> list[dict[str, Any]]:
-    """The tests as the protocol lists them, with what each is made of besides the library."""
+    """The tests as the protocol lists them, each with its sources."""
     from deadheat._sources import Sources
 
     sources = Sources(os.getcwd())
@@ -520,7 +519,7 @@ def main(suite_of: str | None = None) -> int:
     except ProgramNotFound as error:
         print(f"deadheat: {error}", file=sys.stderr)
         return 3
-    # With the options that this Python was started with.
+    # The options that this Python was started with.
     own = sys.orig_argv[1 : sys.orig_argv.index("-m")] if "-m" in sys.orig_argv else []
     command = quoted([sys.executable, *own, "-m", "deadheat.pytest_suite", *words])
     os.execv(program, [program, "bench", command])

@@ -82,7 +82,7 @@ def test_benchmarks_of_every_kind_are_listed_and_none_is_run(start):
 @pytest.mark.parametrize("name", ["plain", "ten", "async", "timeit", "command", "file"])
 def test_functions_are_called_in_the_worker(start, tmp_path, name):
     assert per_call(start(), name) > 0
-    # The script goes on to where it removes what it made.
+    # The script continues to the line that removes its temporary files.
     assert not list(tmp_path.glob("kept-*"))
 
 

@@ -1,4 +1,4 @@
-//! The files of the benchmarks themselves that differ between two sides.
+//! Finds files of the benchmarks, not of the code under test, that differ between two sides.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -17,21 +17,21 @@ use crate::test_suite::{TestSuite, is_of_benchmarks, is_prose};
 /// A file of benchmarks that differs between two sides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangedFile {
-    /// As seen from the folder of the user.
+    /// Relative to the working folder of the user.
     pub path: PathBuf,
-    /// The name of the executable whose benchmarks it belongs to; `None` for any of them.
+    /// The name of the executable whose benchmarks use the file; `None` means all executables.
     pub executable: Option<String>,
-    /// What it holds on both sides, the baseline's first; empty where a side lacks it, or it is no
-    /// text.
+    /// The contents on both sides, baseline first; empty if a side lacks the file or it is not
+    /// UTF-8.
     pub texts: [String; 2],
 }
 
-/// Lists the files of benchmarks that differ between two sides, which were built as `recipe` says:
-/// test and bench files, and data that lies with them.
+/// Lists the files of benchmarks that differ between two sides built by `recipe`: test and bench
+/// files, and data in their folders.
 ///
 /// # Errors
 ///
-/// A git that fails.
+/// Git fails.
 pub fn changed_suite(
     directory: &Path,
     sides: [&Side; 2],
@@ -45,7 +45,7 @@ pub fn changed_suite(
             continue;
         }
         let executables = owners(&repository, sides, recipe, &path);
-        // Files of one side may have been put into the other.
+        // `--benches-from` may have copied files of one side to the other.
         let bytes = sides.map(|side| fs::read(side.sources.join(&path)).ok());
         if executables.is_empty() || bytes[0] == bytes[1] {
             continue;
@@ -61,7 +61,7 @@ pub fn changed_suite(
     Ok(changed)
 }
 
-/// A path below the top as it is seen from a folder there.
+/// Converts a path relative to the top of the repository to one relative to `folder`.
 fn seen_from(folder: &Path, path: &Path) -> PathBuf {
     let mut seen = PathBuf::new();
     for above in folder.ancestors() {
@@ -73,7 +73,7 @@ fn seen_from(folder: &Path, path: &Path) -> PathBuf {
     path.to_owned()
 }
 
-/// The paths below the top that git sees a difference in, sorted.
+/// The paths, relative to the top, that differ between the sides according to git, sorted.
 fn changed_paths(
     repository: &Repository<'_>,
     sides: [&Side; 2],
@@ -97,7 +97,7 @@ fn changed_paths(
     Ok(paths)
 }
 
-/// The paths that git prints with `-z`.
+/// Splits the output of a git command with `-z` into paths.
 pub(crate) fn of_lines(listed: &[u8]) -> impl Iterator<Item = PathBuf> {
     let paths = listed
         .split(|byte| *byte == 0)
@@ -105,8 +105,8 @@ pub(crate) fn of_lines(listed: &[u8]) -> impl Iterator<Item = PathBuf> {
     paths.map(|path| PathBuf::from(OsStr::from_bytes(path)))
 }
 
-/// The executables whose benchmarks a file belongs to; `None` among them for all of them. Empty for
-/// a file of the code under test.
+/// The executables whose benchmarks use a file; an item `None` means all executables. Empty for a
+/// file of the code under test.
 fn owners(
     repository: &Repository<'_>,
     sides: [&Side; 2],
@@ -128,8 +128,8 @@ fn owners(
     }
 }
 
-/// The bench targets of cargo that a file belongs to: those it is the source of, or those of its
-/// folder whose sources mention it, or all of its folder.
+/// The cargo bench targets that use a file: those with this source, else those in its folder whose
+/// sources mention it, else all in its folder.
 fn of_bench_targets(sides: [&Side; 2], path: &Path) -> Vec<Option<String>> {
     let mut targets: Vec<&BenchTarget> = Vec::new();
     for target in sides.iter().flat_map(|side| &side.benches) {
@@ -165,7 +165,7 @@ fn of_bench_targets(sides: [&Side; 2], path: &Path) -> Vec<Option<String>> {
     })
 }
 
-/// The words by which a source of Rust uses a file: a module, or the name of a file of data.
+/// The text by which Rust source refers to a file: `mod` and its name, or the name of a data file.
 fn words_for(path: &Path) -> String {
     let text = |name: Option<&OsStr>| name.unwrap_or_default().to_string_lossy().into_owned();
     match path.extension() {
@@ -179,7 +179,7 @@ fn words_for(path: &Path) -> String {
     }
 }
 
-/// The folder of a bench target below its package; `None` if it lies among the sources.
+/// The folder of a bench target in its package; `None` for the package root and `src`.
 fn folder_of(target: &BenchTarget) -> Option<PathBuf> {
     let package = target.manifest.parent()?;
     let below = target.source.strip_prefix(package).ok()?;
@@ -187,7 +187,7 @@ fn folder_of(target: &BenchTarget) -> Option<PathBuf> {
     (first != "src").then(|| package.join(first))
 }
 
-/// The test executables of Go whose package has this test file, or data for it.
+/// The Go test executables whose package contains this test file or this `testdata` file.
 fn of_go_packages(sides: [&Side; 2], path: &Path) -> Vec<Option<String>> {
     let mut owners = Vec::new();
     for side in sides {
@@ -207,7 +207,7 @@ fn of_go_packages(sides: [&Side; 2], path: &Path) -> Vec<Option<String>> {
     owners
 }
 
-/// Returns true if a word stands in a text, and not within a longer one.
+/// Returns true if a text contains a word as a whole, not as a part of a longer word.
 pub fn mentions(text: &str, word: &str) -> bool {
     let is_of_word =
         |other: Option<char>| other.is_some_and(|other| other.is_alphanumeric() || other == '_');
@@ -219,14 +219,14 @@ pub fn mentions(text: &str, word: &str) -> bool {
 }
 
 impl Repository<'_> {
-    /// The files of the working tree that git neither knows nor ignores, below the top.
+    /// The untracked files of the working tree that git does not ignore, relative to the top.
     fn untracked(&self) -> Result<Vec<PathBuf>, BuildError> {
         let done = self.try_git(["ls-files", "--others", "--exclude-standard", "-z"])?;
         let listed = done.output_of_git("working tree", "ls-files")?;
         Ok(of_lines(&listed).collect())
     }
 
-    /// The files of a side below its top, as git lists them.
+    /// The files of a side that git lists, relative to the top.
     pub(crate) fn files_of_side(&self, side: &Side) -> Result<Vec<PathBuf>, BuildError> {
         if side.sources != self.top
             && let Some(commit) = &side.commit

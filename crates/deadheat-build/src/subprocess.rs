@@ -165,8 +165,8 @@ impl Interruption<'_> {
     }
 }
 
-/// `PATH` with absolute folders only, for a command that runs in another folder, from which relative
-/// ones lead elsewhere. `None` if they are absolute, or the command has a `PATH` of its own.
+/// `PATH` with relative folders made absolute, for a command that runs in another folder. `None` if
+/// all folders are absolute already, or the command sets its own `PATH`.
 fn absolute_search_path(command: &Command) -> Option<OsString> {
     let is_own = command.get_envs().any(|(name, _)| name == "PATH");
     let path = std::env::var_os("PATH").filter(|path| !is_own && !path.is_empty())?;

@@ -1,8 +1,8 @@
-//! The files that belong to benchmarks and not to the code under test, by their paths.
+//! Tells files of benchmarks from files of the code under test by their paths.
 
 use std::path::{Component, Path, PathBuf};
 
-/// Files of pytest that hold for the tests in and below their folder.
+/// Fixtures and hooks of pytest for the tests in and below the folder of the file.
 const CONFTEST: &str = "conftest.py";
 const CONFIGURATION: [&str; 7] = [
     "pytest.ini",
@@ -14,16 +14,16 @@ const CONFIGURATION: [&str; 7] = [
     "pyproject.toml",
 ];
 
-/// A suite of pytest, by the paths of its tests.
+/// The files and folders of a pytest suite.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TestSuite {
-    /// Its folders, or single files, below the top of the sources.
+    /// Folders and single files, relative to the top of the sources.
     roots: Vec<PathBuf>,
 }
 
 impl TestSuite {
-    /// The suite with these tests, whose paths are those of the folder `inside` below the top of the
-    /// sources, as pytest takes them.
+    /// Creates the suite of these tests, given as arguments of pytest. Their paths are relative to
+    /// `inside`, a folder that is itself relative to the top of the sources.
     pub(crate) fn new(tests: &[String], inside: &Path) -> Self {
         let root = |test: &String| {
             let path = test.split("::").next().unwrap_or(test);
@@ -38,8 +38,8 @@ impl TestSuite {
         }
     }
 
-    /// Returns true for what a benchmark is made of: tests, what lies in their folders, and the
-    /// `conftest.py` that hold for them.
+    /// Returns true for files of the suite: tests, files in test folders, and each `conftest.py`
+    /// that applies to the tests.
     pub(crate) fn holds(&self, file: &Path) -> bool {
         let is_below = self.roots.iter().any(|root| {
             let folders = file.ancestors().skip(1);
@@ -50,26 +50,26 @@ impl TestSuite {
         is_below || (is_named(file, &[CONFTEST]) && self.is_above(file))
     }
 
-    /// Returns true for what goes with the suite from one side to the other: what it holds, and the
-    /// configuration of pytest.
+    /// Returns true for files that are copied with the suite to the other side: those of the suite,
+    /// and the configuration of pytest.
     pub(crate) fn takes(&self, file: &Path) -> bool {
         self.holds(file) || (is_named(file, &CONFIGURATION) && self.is_above(file))
     }
 
-    /// Returns true for a file in a folder around the suite.
+    /// Returns true for a file in a parent folder of the suite.
     fn is_above(&self, file: &Path) -> bool {
         let folder = file.parent().unwrap_or(Path::new(""));
         self.roots.iter().any(|root| root.starts_with(folder))
     }
 }
 
-/// Returns true for text that people read and programs do not.
+/// Returns true for documentation and `.gitignore`, which do not affect benchmarks.
 pub(crate) fn is_prose(file: &Path) -> bool {
     let extension = file.extension().and_then(|end| end.to_str());
     matches!(extension, Some("md" | "rst" | "adoc")) || is_named(file, &[".gitignore"])
 }
 
-/// Returns true for a file of benchmarks of any language, by the names of its folders and its own.
+/// Returns true if a name in the path marks a file of benchmarks, in any language.
 pub(crate) fn is_of_benchmarks(file: &Path) -> bool {
     let is_hidden = |part: &Path| part.to_string_lossy().starts_with('.');
     let parts: Vec<&Path> = file.iter().map(Path::new).collect();
@@ -80,7 +80,7 @@ pub(crate) fn is_of_benchmarks(file: &Path) -> bool {
         })
 }
 
-/// Returns true for a folder of tests or benchmarks, by its name.
+/// Returns true if the name of a folder marks tests or benchmarks.
 fn is_of_tests(folder: &Path) -> bool {
     let Some(name) = folder.file_name().and_then(|name| name.to_str()) else {
         return false;
@@ -105,7 +105,7 @@ fn is_named(file: &Path, names: &[&str]) -> bool {
     name.is_some_and(|name| names.contains(&name))
 }
 
-/// The path without `.`, and without `..` as far as folders before it go.
+/// Resolves `.` and `..` in a path without access to the file system.
 fn without_dots(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {

@@ -1,5 +1,5 @@
-//! The process that a race belongs to: a script that started this program with a folder of files for
-//! it. When the script ends, however it ends, the race ends and the folder is removed.
+//! The owner of a race: a script that started this program and made a folder of files for it. When
+//! the script ends, even by SIGKILL, the race ends and this program removes the folder.
 
 use std::fs::remove_dir_all;
 use std::io::{self, Read};
@@ -15,11 +15,11 @@ use nix::unistd::{Pid, getppid};
 
 /// The process ID of the owner and its folder: `PID:FOLDER`.
 const VARIABLE: &str = "DEADHEAT_OWNER";
-/// The beginning of the name of such a folder.
+/// The name of the folder starts with this.
 const PREFIX: &str = "deadheat-";
 
-/// Watches the owner of this process, which holds the other end of standard input, a pipe, and never
-/// writes to it. When this is dropped after the end of the owner, its folder is removed.
+/// Watches the owner, which holds the write end of the pipe on standard input and never writes to
+/// it. Dropping this value after the owner has ended removes the folder.
 #[derive(Debug)]
 pub struct Owner {
     folder: PathBuf,
@@ -27,14 +27,14 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// Starts to watch the owner, if the environment names one: this process gets a SIGTERM when the
-    /// owner ends. A program that only inherited the variable has none.
+    /// Starts to watch the owner if the environment names one. When the owner ends, this process
+    /// gets a SIGTERM. Returns `None` for a process that merely inherited the variable.
     pub fn watched() -> Option<Self> {
         let (pid, folder) = named(&std::env::var(VARIABLE).ok()?)?;
         let stdin = io::stdin();
         let mode = fstat(&stdin).ok()?.st_mode;
         let is_pipe = SFlag::from_bits_truncate(mode).contains(SFlag::S_IFIFO);
-        // It may have ended before this process could look.
+        // The owner may already have ended.
         let is_owned = getppid() == pid || kill(pid, None) == Err(Errno::ESRCH);
         if !is_owned || !is_pipe {
             return None;
@@ -44,7 +44,7 @@ impl Owner {
             folder: folder.clone(),
             is_gone: Arc::clone(&is_gone),
         };
-        // The thread that races must get the signals, and not the one that watches.
+        // The watching thread blocks all signals, so that the racing thread receives them.
         let before = SigSet::all()
             .thread_swap_mask(SigmaskHow::SIG_SETMASK)
             .ok()?;
@@ -52,7 +52,7 @@ impl Owner {
         let started = name.spawn(move || {
             if ends(&mut stdin.lock()) {
                 is_gone.store(true, Ordering::SeqCst);
-                // The signal may end this process at once.
+                // Here as well as in `drop`, because the signal may end this process at once.
                 let _ = remove_dir_all(&folder);
                 let _ = kill(Pid::this(), Signal::SIGTERM);
             }
@@ -70,7 +70,7 @@ impl Drop for Owner {
     }
 }
 
-/// The owner and the folder that a variable names, which is one that was made for a race.
+/// Parses the owner and the folder; `None` if the folder was not made for a race.
 fn named(text: &str) -> Option<(Pid, PathBuf)> {
     let (pid, folder) = text.split_once(':')?;
     let folder = Path::new(folder);
@@ -79,7 +79,7 @@ fn named(text: &str) -> Option<(Pid, PathBuf)> {
     is_own.then_some((Pid::from_raw(pid.parse().ok()?), folder.to_owned()))
 }
 
-/// Waits for the end of a stream; `false` if it cannot be read.
+/// Reads a stream until it ends. Returns false if reading fails.
 fn ends(stream: &mut impl Read) -> bool {
     let mut unread = [0; 64];
     loop {

@@ -1,46 +1,46 @@
-//! Whose turn it is among benchmarks that race in rounds.
+//! The order of turns of benchmarks that race in rounds.
 
 use deadheat_model::ContenderId;
 
-/// A benchmark on its way through its replicates.
+/// The progress of one benchmark through its replicates.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Row {
-    /// Its place in the plan.
+    /// Index of the benchmark in the plan.
     pub(crate) benchmark: usize,
     /// The first replicate of this session.
     pub(crate) first: u32,
-    /// The replicate that comes next.
+    /// The next replicate.
     pub(crate) next: u32,
-    /// The replicate before which it ends in any case.
+    /// One past the last replicate that it may run.
     pub(crate) end: u32,
     /// The contender that ran last.
     pub(crate) previous: Option<ContenderId>,
-    /// The time at which its last turn began, later by what went into the others meanwhile.
+    /// The time at which its last turn began, plus the time that other benchmarks took since.
     pub(crate) turn_began_ns: u64,
-    /// Nanoseconds that it took in this session.
+    /// Nanoseconds spent on it in this session.
     pub(crate) spent_ns: u64,
-    /// Nanoseconds that it may take in this session, if it has a limit of its own.
+    /// Its own limit for this session in nanoseconds, if it has one.
     pub(crate) budget_ns: Option<u64>,
     /// True once its first replicate has begun.
     pub(crate) has_begun: bool,
 }
 
 impl Row {
-    /// Nanoseconds that it may still take by itself.
+    /// Nanoseconds left of its own limit, if it has one.
     pub(crate) fn left_ns(&self) -> Option<u64> {
         let budget = self.budget_ns?;
         Some(budget.saturating_sub(self.spent_ns))
     }
 }
 
-/// The benchmarks that still race: one replicate of each, then the next of each.
+/// The benchmarks that still race. Each round runs one replicate of every benchmark.
 #[derive(Debug)]
 pub(crate) struct Rounds {
     open: Vec<Row>,
 }
 
 impl Rounds {
-    /// Rounds of these benchmarks, in this order.
+    /// Creates the rounds of these benchmarks, in this order.
     pub(crate) fn new(rows: Vec<Row>) -> Self {
         Self { open: rows }
     }
@@ -50,10 +50,9 @@ impl Rounds {
         &self.open
     }
 
-    /// The place among the open benchmarks of the one whose turn it is: the first of those that
-    /// have the fewest replicates. If only `left_ns` nanoseconds are left, a benchmark that took
-    /// more than its equal share lets the others go first. `None` when all are over, or there is
-    /// no time left.
+    /// Returns the index, among the open benchmarks, of the next one to race: the first with the
+    /// fewest replicates. If only `left_ns` nanoseconds remain, skips benchmarks that took more
+    /// than an equal share. Returns `None` if all are done or the time is up.
     pub(crate) fn next(&self, left_ns: Option<u64>) -> Option<usize> {
         let share = left_ns.map(|left| {
             let spent: u64 = self.open.iter().map(|row| row.spent_ns).sum();
@@ -77,7 +76,7 @@ impl Rounds {
         &mut self.open[place]
     }
 
-    /// Takes a benchmark out that is over.
+    /// Removes a benchmark that is done.
     pub(crate) fn close(&mut self, place: usize) -> Row {
         self.open.remove(place)
     }
@@ -96,7 +95,7 @@ mod tests {
         Rounds::new(next.iter().enumerate().map(row).collect())
     }
 
-    /// The benchmarks in the order of their turns, each of which takes the time of its benchmark.
+    /// Runs all turns and returns their benchmarks in order; `costs` are the times of a turn.
     fn turns(rounds: &mut Rounds, mut left_ns: Option<u64>, costs: &[u64]) -> Vec<usize> {
         let mut found = Vec::new();
         while let Some(place) = rounds.next(left_ns).filter(|_| found.len() < 100) {

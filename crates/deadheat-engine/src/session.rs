@@ -552,7 +552,7 @@ impl Session<'_> {
             let per_replicate = u64::from(plan.blocks_per_replicate(benchmark));
             match plan.benchmarks[benchmark].rerun {
                 Some(rerun) => u64::from(rerun.replicates) * per_replicate,
-                // Taken up again, a run goes on beyond its plan.
+                // A resumed run may continue beyond its plan.
                 None if self.max_replicates > plan.max_replicates() => {
                     u64::from(self.max_replicates) * per_replicate
                 }

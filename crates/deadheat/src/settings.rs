@@ -94,7 +94,7 @@ impl Selection {
     }
 }
 
-/// A name with the parameters that it does not tell, as answers print it: `sum (length=10)`.
+/// A name as reports print it, with the parameters that it does not contain: `sum (length=10)`.
 pub(crate) fn titled(name: &str, parameters: &[(String, String)]) -> String {
     let parameters = parameters.iter().map(|(key, value)| match key.as_str() {
         "" => value.clone(),

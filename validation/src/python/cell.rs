@@ -60,7 +60,7 @@ pub enum Tool {
     Bench,
     /// `deadheat bench` of a suite.
     Suite,
-    /// The same, where every row starts its own workers.
+    /// `deadheat bench` of a suite whose rows each start their own workers.
     Starts,
     /// The cost of deadheat itself.
     Cost,

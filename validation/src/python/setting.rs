@@ -89,7 +89,7 @@ impl Setting {
         }
     }
 
-    /// The Pythons of both environments with cattrs.
+    /// The Python interpreters of the two environments that contain cattrs.
     pub fn cattrs(&self) -> [&Path; 2] {
         [&self.cattrs[0], &self.cattrs[1]]
     }

@@ -48,16 +48,16 @@ pub struct BenchOptions {
     /// How they are raced and judged, by the command line.
     #[command(flatten)]
     pub design: SettingsArgs<{ Front::Bench as usize }>,
-    /// The way of each side to be built, where these are two.
+    /// How each side is built, if the sides are built in two ways.
     #[arg(skip)]
     pub builds: Vec<String>,
-    /// What the sides have besides the code under test.
+    /// Differences between the sides besides the code under test.
     #[arg(skip)]
     pub surroundings: Surroundings,
     /// The files of the benchmarks that differ between the sides.
     #[arg(skip)]
     pub changed_suite: ChangedSuite,
-    /// The commits that the sides were built from; empty where one is none.
+    /// The commits that the sides were built from; empty if a side is not a commit.
     #[arg(skip)]
     pub commits: Vec<Commit>,
     /// The words that race the same again, where those of this process do not.

@@ -1,4 +1,4 @@
-//! From one benchmark of a replicate to the next, in processes that serve both.
+//! Hands processes that serve several benchmarks from one benchmark of a replicate to the next.
 
 use std::time::Duration;
 
@@ -10,8 +10,7 @@ use crate::error::EngineError;
 use crate::worker::{Relay, Reply, ReplyLimits, Request};
 
 impl Workers<'_> {
-    /// Has a process that was just started import what its benchmarks need, where it is to serve
-    /// several and can.
+    /// Asks a new process to do the imports of all its benchmarks, if it has several and can fork.
     pub(super) fn import(
         &mut self,
         session: &mut WorkerSession,
@@ -45,8 +44,7 @@ impl Workers<'_> {
         }
     }
 
-    /// Takes down what the start of a process took that others share; the first of a team starts
-    /// a new account.
+    /// Adds the time that a shared process took to start; `first` marks the first of a team.
     pub(super) fn account_start(&mut self, session: &WorkerSession, took: Duration, first: bool) {
         if first {
             self.one_start.last_start = Duration::ZERO;
@@ -57,8 +55,8 @@ impl Workers<'_> {
         }
     }
 
-    /// Ends the benchmark of a team. Its processes serve the next one where all of them can;
-    /// others are let go.
+    /// Ends the benchmark of a team. Keeps the processes for the next benchmark if all of them can
+    /// serve it, and dismisses them otherwise.
     pub(super) fn keep(
         &mut self,
         mut team: Vec<WorkerSession>,
@@ -69,7 +67,7 @@ impl Workers<'_> {
             return self.dismiss(team);
         }
         for session in &mut team {
-            // One that said why it failed has ended the benchmark already.
+            // A session that reported a failure has already ended the benchmark.
             if !session.has_failed {
                 session.worker.ask(&Request::Bye);
             }
@@ -82,8 +80,8 @@ impl Workers<'_> {
         });
     }
 
-    /// The processes that serve another benchmark of this replicate, by process slot; `None` where
-    /// new ones must be started.
+    /// Returns kept processes that can serve this benchmark in this replicate, by process slot.
+    /// `None` means that the caller must start new ones.
     pub(super) fn take_kept(
         &mut self,
         position: RunPosition<'_>,
@@ -100,7 +98,7 @@ impl Workers<'_> {
         let replies = match self.await_replies(team, None, position, self.patience(1)) {
             Ok(replies) => replies,
             Err(EngineError::Interrupted) => return Err(EngineError::Interrupted),
-            // One that does not come back from the benchmark before is nothing to this one.
+            // The previous benchmark broke the process; this benchmark gets a new one.
             Err(_) => return Ok(None),
         };
         if !replies.iter().all(|reply| *reply == Reply::Over) {
@@ -117,7 +115,7 @@ impl Workers<'_> {
         Ok(Some(kept))
     }
 
-    /// Lets processes go that serve no benchmark of this replicate.
+    /// Dismisses kept processes of other replicates.
     pub(super) fn dismiss_kept_of_others(&mut self, replicate: u64) {
         let kept = std::mem::take(&mut self.one_start.kept);
         for team in kept {
@@ -128,7 +126,7 @@ impl Workers<'_> {
         }
     }
 
-    /// Lets all go that wait for their next benchmark.
+    /// Dismisses all kept processes.
     pub(super) fn dismiss_kept(&mut self) {
         for team in std::mem::take(&mut self.one_start.kept) {
             self.dismiss(team.team);

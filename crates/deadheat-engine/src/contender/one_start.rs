@@ -1,5 +1,5 @@
-//! One start for many benchmarks: workers that import once and fork for each benchmark of their
-//! replicate. Of a row of two Pythons whose calls took 0.3 s, their starts and imports took 0.8 s.
+//! One start for many benchmarks: a worker imports once and forks for each benchmark of a
+//! replicate. Without this, two Pythons took 0.8 s to start and import for 0.3 s of calls.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,23 +8,23 @@ use super::process_layout::ProcessLayout;
 use super::worker_session::WorkerSession;
 use crate::worker::Relay;
 
-/// What is known of the programs of a race that may serve many benchmarks from one start.
+/// The state of programs that can serve many benchmarks from one start.
 #[derive(Debug, Default)]
 pub(super) struct OneStart {
-    /// By program, the benchmarks that race from one start of it: of those that race alone there
-    /// are none.
+    /// By program, the benchmarks that share one start. Programs with a single benchmark are left
+    /// out.
     pub(super) suites: BTreeMap<usize, Vec<String>>,
-    /// By program that says it forks, the reason why it does not, if it does not.
+    /// By program that offers to fork: `None` if it does, or the reason why it cannot.
     pub(super) forking: BTreeMap<usize, Option<String>>,
-    /// Processes between two benchmarks of a replicate.
+    /// Processes that wait for the next benchmark of their replicate.
     pub(super) kept: Vec<KeptTeam>,
-    /// Time that starts and imports took so far.
+    /// Total time of starts and imports so far.
     pub(super) spent: Duration,
-    /// The same of the last team that was started.
+    /// Time that the start and imports of the last team took.
     pub(super) last_start: Duration,
 }
 
-/// The processes of a replicate whose benchmark is over, which serve the next.
+/// Processes of a replicate that have finished one benchmark and can serve the next.
 #[derive(Debug)]
 pub(super) struct KeptTeam {
     pub(super) replicate: u64,
@@ -34,7 +34,7 @@ pub(super) struct KeptTeam {
 }
 
 impl OneStart {
-    /// Learns which benchmarks are to race, by the programs that hold them.
+    /// Records the benchmarks of the race by program.
     pub(super) fn expect<'a>(&mut self, layouts: impl Iterator<Item = &'a ProcessLayout>) {
         self.suites.clear();
         for layout in layouts {
@@ -52,20 +52,20 @@ impl OneStart {
         self.suites.get(&program)
     }
 
-    /// Returns true if all programs of a benchmark serve it from a start that others share.
+    /// Returns true if all programs of a benchmark serve it from a shared start.
     pub(super) fn serves(&self, layout: &ProcessLayout) -> bool {
         let mut programs = layout.process_slots.iter().map(|slot| slot.program);
         let forks = |program| matches!(self.forking.get(&program), Some(None));
         programs.all(|program| forks(program) && self.suites.contains_key(&program))
     }
 
-    /// The programs that could fork and do not, each with the reason.
+    /// The programs that offer to fork but cannot, each with the reason.
     pub(super) fn unforked(&self) -> impl Iterator<Item = (usize, &str)> {
         let forking = self.forking.iter();
         forking.filter_map(|(program, reason)| Some((*program, reason.as_deref()?)))
     }
 
-    /// The part of one benchmark in the start of its processes.
+    /// The share of one benchmark in the time of the last start.
     pub(super) fn share(&self, layout: &ProcessLayout) -> Duration {
         let programs = layout.process_slots.iter().map(|slot| slot.program);
         let sharers = programs
@@ -74,7 +74,7 @@ impl OneStart {
         self.last_start / sharers.min().unwrap_or(1).max(1) as u32
     }
 
-    /// Time that starts and imports took so far.
+    /// Total time of starts and imports so far.
     pub(super) fn spent(&self) -> Duration {
         self.spent
     }

@@ -142,7 +142,7 @@ pub(crate) enum Problem {
     Raised(String),
     /// The benchmark does not want to run here, for this reason.
     Skipped(String),
-    /// The worker refuses to time it, because the times would be of something else.
+    /// The worker refuses the benchmark, because its times would be misleading.
     Refused(String),
     /// A candidate does not agree with the baseline, and how.
     OutputDiffers(Option<String>),

@@ -80,7 +80,7 @@ pub fn race_benchmarks(
             continue;
         }
         more -= 1;
-        // A budget that measures nothing is of no use.
+        // The first benchmark races even if its pilot has used up the budget.
         let is_used_up = race.settings.budget.is_some_and(|budget| spent() >= budget);
         if is_used_up && !costs_ns.is_empty() && plan.design.shard.is_none() {
             left_out.push(LeftOut {

@@ -67,7 +67,7 @@ pub(crate) fn read_table(text: &[u8]) -> Result<Results, FileProblem> {
     Ok(results)
 }
 
-/// Where the columns of a table are, and how its numbers are written.
+/// The layout of a table: the indices of its columns, and the format of its numbers.
 struct Table<'a> {
     columns: Vec<&'a str>,
     units: Vec<Option<&'a str>>,
