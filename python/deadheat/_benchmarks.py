@@ -82,6 +82,8 @@ class Benchmark:
         self.drain = exhaust if drain is True else drain
         # True for a test of pytest: its messages give other advice.
         self.is_test = False
+        # Whether it is a function of a pyperf script.
+        self.is_script = False
         # The file that lists the names the functions use in the user's process.
         self.reached: str | None = None
         self.arguments = arguments or {}

@@ -42,10 +42,15 @@ EXHAUST = "drain=True exhausts it within the timed call, and drain=list makes a 
 class Lazy:
     """An output that is not computed yet: its description, and advice on computing it."""
 
-    def __init__(self, what: str, way_out: str, is_iterator: bool = False) -> None:
+    def __init__(
+        self, what: str, way_out: str, is_iterator: bool = False, is_own: bool = False
+    ) -> None:
         self.what = what
         self.way_out = way_out
         self.is_iterator = is_iterator
+        # An iterator of a class outside of Python itself, such as a lexer: making one may be the
+        # work.
+        self.is_own = is_own
 
 
 def lazy(output: Any) -> Lazy | None:
@@ -69,7 +74,8 @@ def lazy_itself(output: Any) -> Lazy | None:
     if hasattr(kind, "__await__"):
         return Lazy(f"an awaitable ({kind.__name__})", "make the function async, and await it")
     if name is not None:
-        return Lazy(name, EXHAUST, is_iterator=True)
+        is_own = kind.__module__ not in ("builtins", "itertools")
+        return Lazy(name, EXHAUST, is_iterator=True, is_own=is_own)
     if hasattr(kind, "add_done_callback") and not output.done():
         return Lazy("a future", "drain=lambda output: output.result()")
     if hasattr(kind, "block_until_ready"):

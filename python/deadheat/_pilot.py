@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 # If the first call takes longer, no second call checks how it handles a used input.
 LONG_NS = 100_000_000
 
+BY_PYPERF = "or let pyperf measure the script (--harness pyperf)"
+
 
 class Examination:
     """Checks the first calls of each contender; `call` calls it and `make` makes an input."""
@@ -57,17 +59,20 @@ class Examination:
         if benchmark.input is not None and not benchmark.input_per_call:
             given = Part("its input", self._given, True)
             refuse_iterators(given)
-        parts = parts_of(benchmark, function)
+        # pyperf has made the function that times itself, and its arguments.
+        parts = [] if benchmark.times_itself else parts_of(benchmark, function)
         begun = perf_counter_ns()
         output = self._call(number)
-        calls = Calls(lambda: self._call(number), output, perf_counter_ns() - begun < LONG_NS)
+        is_short = perf_counter_ns() - begun < LONG_NS
         self._kinds.setdefault(name, kind_of(output))
-        self._lazy[name] = lazy(output)
+        found = self._lazy[name] = lazy(output)
+        # To ask a query or a lazy frame for its length would compute it.
+        calls = Calls(lambda: self._call(number), None if found else output, is_short)
         label = benchmark.label(name)
         changes = given is not None and self._changes_input(label, given, calls)
         for part in parts:
             self._look_at(label, part, calls)
-        if given is None and not benchmark.input_per_call:
+        if given is None and not benchmark.input_per_call and not benchmark.times_itself:
             refuse_empty(calls, self._way_out())
         return changes
 
@@ -162,7 +167,7 @@ class Examination:
 
     def _note_change(self, label: str, part: Part) -> None:
         pedantic = ""
-        if self._benchmark.is_test:
+        if self._benchmark.is_test and not self._benchmark.is_script:
             pedantic = " benchmark.pedantic(…, setup=…) makes one for every call."
         self.notes.append(
             f"{label} changes {part.named()}, which all calls share: every call but the first "
@@ -173,6 +178,8 @@ class Examination:
         raise Refused(f"cannot be raced: {part.named()} {what}; {self._way_out()}{more}")
 
     def _way_out(self) -> str:
+        if self._benchmark.is_script:
+            return f"make it in the function, {BY_PYPERF}"
         if self._benchmark.is_test:
             return "make it in the `setup` of benchmark.pedantic, or in the function"
         return "make it in `input`, one for every call (input_per_call=True)"
@@ -184,6 +191,10 @@ class Examination:
         benchmark, found = self._benchmark, self._lazy[name]
         if found is None or benchmark.drain is False:
             return
+        if benchmark.is_test and found.is_own:
+            label = benchmark.label(name)
+            self.notes.append(f"{label} returns {found.what}, of which nothing is computed yet.")
+            return
         if benchmark.drain is not None:
             raise Refused(f"cannot be raced: drain leaves {found.what}, with nothing computed")
         others = [
@@ -194,6 +205,8 @@ class Examination:
         way_out = found.way_out
         if benchmark.is_test:
             way_out = "compute it in the function, as list() does"
+            if benchmark.is_script:
+                way_out = f"{way_out}, {BY_PYPERF}"
         elif "drain" in way_out:
             way_out += "; drain=False times the making of it alone"
         raise Refused(

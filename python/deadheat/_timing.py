@@ -183,7 +183,6 @@ class Contender:
         self._per_call = benchmark.input_per_call
         self._run = benchmark.run
         self._times_itself = benchmark.times_itself
-        self._inner_loops = benchmark.inner_loops
         self.tools: Instruments | Watch = tools
         self._cpu_overhead = cpu_overhead
 
@@ -232,13 +231,7 @@ class Contender:
         cpu = thread_time_ns() - cpu
         after = self.tools.around()
         counts = [now - then for then, now in zip(before, after)]
-        values = [wall, max(0, cpu - self._cpu_overhead), *counts]
-        if self._inner_loops == 1:
-            return values
-        return [
-            value // self._inner_loops if is_time else value
-            for value, is_time in zip(values, IS_TIME)
-        ]
+        return [wall, max(0, cpu - self._cpu_overhead), *counts]
 
 
 def cpu_overhead(benchmark: Benchmark, tools: Instruments) -> int:

@@ -73,6 +73,16 @@ def packed(functions: dict[str, Callable[..., Any]], rest: dict[str, Any]) -> by
     they use. All others go by their import path, so the worker has the module, and no copies.
     """
     importable.cache_clear()
+    registered = cloudpickle.list_registry_pickle_by_value()
+    try:
+        return packed_here(functions, rest)
+    finally:
+        # Other users of cloudpickle in this process send these modules by name.
+        for name in cloudpickle.list_registry_pickle_by_value() - registered:
+            cloudpickle.unregister_pickle_by_value(sys.modules[name])
+
+
+def packed_here(functions: dict[str, Callable[..., Any]], rest: dict[str, Any]) -> bytes:
     checks = {role: check for role, check in rest["options"].items() if callable(check)}
     for role, function in (functions | checks).items():
         # A file that is open for reading would be sent as the text that it holds.

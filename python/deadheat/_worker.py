@@ -12,7 +12,7 @@ from deadheat._channel import IS_PYPY, Channel, PeerGone, drawn, hold_heap
 from deadheat._errors import Refused, UsageError
 from deadheat._forks import CAN_FORK, request_in_child
 from deadheat._growth import CONFIRMED, SHOWN, advice, rises, times_as_long
-from deadheat._timing import METRICS, Contender, Instruments, cpu_overhead, has_children
+from deadheat._timing import IS_TIME, METRICS, Contender, Instruments, cpu_overhead, has_children
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -236,7 +236,6 @@ class Session:
         self._held = hold_heap(asked.get("heap_bytes", 0))
         if asked.get("input_per_call"):
             benchmark.renew_for_every_call()
-            self._looked_ns.clear()
         self.make_contenders(benchmark, functions, asked.get("heap_bytes", 0) % 2 == 1)
         # If the program has turned its collector off, it stays off.
         self._collects = benchmark.gc and gc.isenabled()
@@ -344,14 +343,16 @@ class Session:
             self._channel.note(number)
             contender = self._contenders[number]
             contender.watch(partial(found.saw, self._names[number]))
-            if number in self._called:
-                values = contender.sample(self._given, 1)
-            else:
-                self._called.add(number)
-                values = self.call_once(contender)
+            try:
+                if number in self._called:
+                    values = contender.sample(self._given, 1)
+                else:
+                    self._called.add(number)
+                    values = self.call_once(contender)
+            finally:
+                contender.watch(None)
             self._looked_ns.setdefault(number, []).append(values[0])
             output, contender.kept = contender.kept, None
-            contender.watch(None)
             return output
 
         found = Examination(benchmark, call, make)
@@ -385,8 +386,12 @@ class Session:
             self.make_input(asked["seed"])
             call_ns, iterations = self.call_times(least, most)
         iterations = self.watch_collections(call_ns, iterations, most)
-        calibrated: dict[str, Any] = {"iterations": iterations, "call_ns": call_ns}
-        if self._warm and self._benchmark.input is None and sum(call_ns) > LONG_ROUND_NS:
+        inner = self._benchmark.inner_loops
+        calibrated: dict[str, Any] = {"iterations": iterations}
+        calibrated["call_ns"] = [ns / inner for ns in call_ns]
+        # A test has run to its end before, so its first call here is not the first of its process.
+        is_first = self._benchmark.input is None and not self._benchmark.is_test
+        if self._warm and is_first and sum(call_ns) > LONG_ROUND_NS:
             calibrated["warm_at_once"] = True
         if self._benchmark.input_per_call:
             calibrated["most_iterations"] = most
@@ -447,7 +452,7 @@ class Session:
             more: list[float] = []
             more += [self.sample(number, iterations)[self.growing] for _ in range(CONFIRMED)]
             if times_as_long(times, [min(more)]):
-                raise UsageError(advice(min(times) / iterations, min(more) / iterations))
+                raise Refused(advice(min(times) / iterations, min(more) / iterations))
         return min(values[0] for values in samples)
 
     def warm_up(self, asked: dict[str, Any]) -> Reply:
@@ -531,7 +536,15 @@ class Session:
         if self._benchmark is not None and self._benchmark.times_itself:
             # The thread may have waited outside of the interval that the function timed.
             keep_waiting = "unread"
-        return "block", {"values": values, "keep_waiting": keep_waiting}
+        return "block", {"values": self.of_iterations(values), "keep_waiting": keep_waiting}
+
+    def of_iterations(self, values: list[int]) -> list[int]:
+        """The metrics of samples, with the times divided by the iterations that one call makes."""
+        inner = self._benchmark.inner_loops if self._benchmark is not None else 1
+        if inner == 1:
+            return values
+        kinds = IS_TIME * (len(values) // len(IS_TIME))
+        return [value // inner if is_time else value for value, is_time in zip(values, kinds)]
 
     def smoke(self, asked: dict[str, Any]) -> Reply:
         self.examine(asked["seed"])

@@ -19,11 +19,14 @@ import runpy
 import sys
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from deadheat._channel import Channel
 from deadheat._timing import METRICS
 from deadheat._worker import Session, answer_all, described, greet
+
+if TYPE_CHECKING:
+    from deadheat._worker import Reply
 
 try:
     import pyperf
@@ -49,14 +52,12 @@ class OptionOfPyperf(Exception):
 
 
 class WallSession(Session):
-    """A session whose samples lack the CPU time."""
+    """Leaves the CPU time out of every sample that it sends."""
 
-    growing = METRICS.index("wall_ns")
-
-    def sample(self, number: int, iterations: int) -> list[int]:
-        values = super().sample(number, iterations)
-        del values[CPU]
-        return values
+    def block(self, asked: dict[str, Any]) -> Reply:
+        kind, said = super().block(asked)
+        del said["values"][CPU :: len(METRICS)]
+        return kind, said
 
 
 class Script:
@@ -72,6 +73,7 @@ class Script:
         if benchmark.name in self.names:
             raise ValueError(f"there are two benchmarks named {benchmark.name!r}")
         self.names.append(benchmark.name)
+        benchmark.is_test = benchmark.is_script = True
         if self.kind != "prepare" or self.asked["benchmark"] != benchmark.name:
             return
         request, self.kind = (self.kind, self.asked), "bye"
@@ -145,17 +147,25 @@ class Runner(pyperf.Runner):  # type: ignore[misc]
         running.meet(benchmark, task.metadata.get("unit", "second"))
 
     def _check_options(self) -> None:
+        known = set(self.argparser._option_string_actions)
         for option in self._own_options:
-            if option.dest not in HARMLESS and is_given(option.option_strings):
+            if option.dest not in HARMLESS and is_given(option.option_strings, known):
                 raise OptionOfPyperf(f"only pyperf itself heeds {option.option_strings[-1]}")
 
 
-def is_given(names: list[str]) -> bool:
-    """Returns whether the command line has an option, as `--values=5`, `-n 5` or `-n5`."""
+def is_given(names: list[str], known: set[str]) -> bool:
+    """Returns whether an option stands on the command line: `--values=5`, `--val=5`, `-n 5` or
+    `-n5`."""
     for word in sys.argv[1:]:
-        if word.partition("=")[0] in names:
+        given = word.partition("=")[0]
+        if given in names:
             return True
-        if not word.startswith("--") and any(word.startswith(n) for n in names if len(n) == 2):
+        is_short = not word.startswith("--") and any(
+            word.startswith(name) for name in names if len(name) == 2
+        )
+        # argparse accepts the beginning of a long option.
+        is_abbreviated = len(given) > 2 and given.startswith("--") and given not in known
+        if is_short or (is_abbreviated and any(name.startswith(given) for name in names)):
             return True
     return False
 

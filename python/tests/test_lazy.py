@@ -124,3 +124,31 @@ def test_real_plans_are_known():
     frame = polars.DataFrame({"a": [1]})
     assert lazy(frame) is None
     assert lazy(frame.lazy()).way_out == "drain=polars.LazyFrame.collect"
+
+
+def test_a_query_is_not_computed_by_the_look_at_it():
+    text = """
+import deadheat
+from deadheat import _lazy
+class QuerySet:
+    _result_cache = None
+    def __len__(self):
+        self._result_cache = [1]
+        return 1
+    __reduce__ = __len__
+QuerySet.__module__ = "django.db.models.query"
+@deadheat.benchmark
+def it(): return QuerySet()
+"""
+    namespace = {}
+    exec(text.replace("@deadheat.benchmark", ""), namespace)
+    from deadheat._benchmarks import Benchmark
+    from deadheat._errors import Refused
+    from deadheat._pilot import Examination
+
+    function = namespace["it"]
+    benchmark = Benchmark("it", {"it": function})
+    found = Examination(benchmark, lambda _: function(), lambda: None)
+    found.look(0, "it", function)
+    with pytest.raises(Refused, match="a query"):
+        found.refuse_lazy("it")

@@ -91,11 +91,45 @@ def test_a_function_that_times_itself_is_believed(start):
     assert per_call(start(), "timed by tens") == pytest.approx(500)
 
 
+def test_a_sample_is_as_long_whatever_a_call_iterates(start):
+    call = "bench_time_func('it', lambda n: n * 1e-5, inner_loops=100)"
+    text = f"import pyperf\npyperf.Runner().{call}\n"
+    spoken = start(text=text)
+    spoken.heard()
+    spoken.prepare("it")
+    calibrated = spoken.ask("calibrate", seed=1, least_ns=1_000)["calibrated"]
+    # Samples last 50 µs, and each call says that it took 10.
+    assert calibrated["iterations"] < 10
+    assert calibrated["call_ns"] == [pytest.approx(100)]
+
+
+def test_an_argument_that_a_function_changes_is_noted_and_its_benchmark_raced(start):
+    text = "import pyperf\nthings = [3, 1, 2]\npyperf.Runner().bench_func('sort', things.sort)\n"
+    spoken = start(text=text)
+    spoken.heard()
+    spoken.prepare("sort")
+    (note,) = spoken.ask("calibrate", seed=1, least_ns=1_000)["calibrated"]["notes"]
+    assert "finds it changed" in note
+    assert "pedantic" not in note
+
+
+def test_an_output_that_is_not_computed_is_refused_with_a_way_out(start):
+    text = "import pyperf\npyperf.Runner().bench_func('map', lambda: map(str, [1, 2]))\n"
+    spoken = start(text=text)
+    spoken.heard()
+    spoken.prepare("map")
+    refused = spoken.ask("calibrate", seed=1, least_ns=1_000)["failed"]["problem"]["refused"]
+    assert "--harness pyperf" in refused
+    assert "drain" not in refused
+
+
 def test_arguments_of_the_script_reach_it(start):
     assert per_call(start("--steps", "100000"), "plain") > 3 * per_call(start(), "plain")
 
 
-@pytest.mark.parametrize("words", [["-n5"], ["--values=5"], ["-l", "8"], ["--rigorous"]])
+@pytest.mark.parametrize(
+    "words", [["-n5"], ["--values=5"], ["-l", "8"], ["--rigorous"], ["--val=5"]]
+)
 def test_options_that_a_worker_would_ignore_are_refused(start, words):
     spoken = start(*words)
     spoken.heard()

@@ -512,3 +512,19 @@ def test_a_suite_with_threads_is_started_for_each_test(suite):
     imported = worker.ask("import", benchmarks=["test_it.py::test_it", "test_it.py::test_x"])
     assert imported["imported"]["unforked"].startswith("a thread ")
     assert worker.prepare("test_it.py::test_it") == {"prepared": {}}
+
+
+def test_a_call_after_a_whole_test_does_not_tell_whether_the_first_is_slower(suite):
+    suite.write(
+        "test_it.py",
+        """
+        import time
+        known = []
+        def loads_once():
+            if not known:
+                known.append(time.sleep(0.2))
+            time.sleep(0.05)
+        def test_it(benchmark): benchmark(loads_once)
+        """,
+    )
+    assert "warm_at_once" not in suite.race("test_it.py::test_it")

@@ -251,3 +251,19 @@ def test_a_function_of_c_whose_module_no_fresh_process_finds_is_refused(monkeypa
     monkeypatch.setattr(_travel, "importable", found)
     with pytest.raises(deadheat.CannotTravel, match="cannot import its module, 'math'"):
         _travel.packed({"old": math.sqrt}, {"options": {}})
+
+
+def test_other_users_of_cloudpickle_find_its_settings_as_they_left_them(script):
+    text = """
+import sys, types, cloudpickle, deadheat
+module = types.ModuleType("made_here")
+exec("def f(): return 1\\ndef g(): return 1", vars(module))
+sys.modules["made_here"] = module
+before = cloudpickle.list_registry_pickle_by_value()
+from deadheat._travel import packed
+packed({"old": module.f, "new": module.g}, {"options": {}})
+assert cloudpickle.list_registry_pickle_by_value() == before
+print("as before")
+"""
+    done = script(text)
+    assert done.stdout == "as before\n", done.stderr

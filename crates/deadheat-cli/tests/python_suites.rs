@@ -93,7 +93,12 @@ const CONFTEST: &str = "import pytest
 def words(): return ['a', 'b'] * 400
 ";
 
+/// Two that are skipped come first: a process of each side must survive them for the others.
 const BENCHMARKS: &str = "import pytest
+@pytest.fixture
+def nowhere(): pytest.skip('not here')
+def test_first(benchmark, nowhere): benchmark(len, [])
+def test_second(benchmark, nowhere): benchmark(len, [])
 from counted import count
 @pytest.mark.parametrize('word', ['a', 'c'])
 def test_count(benchmark, words, word):

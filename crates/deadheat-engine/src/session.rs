@@ -271,21 +271,25 @@ impl Session<'_> {
     ) -> Result<(), EngineError> {
         let mut rows = Vec::new();
         for benchmark in benchmarks {
-            if !self.is_settled(run, plan, benchmark) {
-                rows.push(self.row(run, plan, benchmark));
+            let row = self.row(run, plan, benchmark);
+            // A run that was cut off in its last replicate has no further one.
+            if row.next < row.end && !self.is_settled(run, plan, benchmark) {
+                rows.push(row);
             }
         }
         let mut rounds = Rounds::new(rows);
-        let raced = self.all_rounds(run, plan, (&mut rounds, end_ns), reason);
-        // Without time or after an error.
+        let mut raced = self.all_rounds(run, plan, (&mut rounds, end_ns), reason);
+        // Without time or after an error, which is the cause of all that follow it.
         for row in rounds.open().to_vec() {
-            if row.has_begun {
-                self.contenders.close(row.benchmark)?;
-            }
+            let closed = match row.has_begun {
+                true => self.contenders.close(row.benchmark),
+                false => Ok(()),
+            };
             if raced.is_ok() {
                 *reason = EndReason::Budget;
                 self.watcher.benchmark_done(run, row.benchmark);
             }
+            raced = raced.and(closed);
         }
         raced
     }

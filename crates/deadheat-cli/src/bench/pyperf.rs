@@ -83,17 +83,23 @@ fn as_worker(program: &Program) -> Option<Program> {
     })
 }
 
-/// Tells that the package would make the race shorter, if that is what is missing.
+/// Says why pyperf itself measures a script, and what the package would bring if it is missing.
 fn hint(program: &Program, error: &RaceError, options: &BenchOptions) {
+    if options.quiet {
+        return;
+    }
     let python = program.executable.display();
-    if !options.quiet && error.to_string().contains("without the package deadheat") {
-        let hint = format!(
+    let reason = error.to_string();
+    let said = if reason.contains("without the package deadheat") {
+        format!(
             "hint: with the package deadheat in the environment of '{python}' ({python} -m pip \
              install deadheat) the functions of a script are called in workers, which takes \
              seconds a row; without it every value takes a start of pyperf"
-        );
-        to_stderr("deadheat", &hint);
-    }
+        )
+    } else {
+        format!("note: pyperf itself measures, a start for each value: {reason}")
+    };
+    to_stderr("deadheat", &said);
 }
 
 #[cfg(test)]

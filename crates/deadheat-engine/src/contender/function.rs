@@ -217,6 +217,8 @@ impl<'a> FunctionContenders<'a> {
             });
         }
         self.placements = placements;
+        // The starts of pilots are no part of the race.
+        self.told_spent = self.workers.one_start.spent();
         Ok(())
     }
 }

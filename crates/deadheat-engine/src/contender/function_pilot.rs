@@ -257,10 +257,13 @@ fn beside(one: Pilot, other: Pilot) -> Pilot {
         input_per_call: one.input_per_call || other.input_per_call,
         notes: Vec::new(),
         // Each makes its own, one after the other on one core.
-        input_ns: [one.input_ns, other.input_ns]
-            .into_iter()
-            .flatten()
-            .reduce(|a, b| a + b),
+        input_ns: match one.input_per_call || other.input_per_call {
+            true => None,
+            false => [one.input_ns, other.input_ns]
+                .into_iter()
+                .flatten()
+                .reduce(|a, b| a + b),
+        },
     }
 }
 

@@ -63,7 +63,10 @@ impl Workers<'_> {
         relay: Option<Relay>,
         (layout, replicate): (&ProcessLayout, u64),
     ) {
-        if team.is_empty() || !team.iter().all(|session| session.serves_many) {
+        let is_whole = team.len() == layout.process_slots.len();
+        // A process that was not asked for this benchmark would take the end of it for its own.
+        let serves = |session: &WorkerSession| session.serves_many && session.is_asked;
+        if !is_whole || !team.iter().all(serves) {
             return self.dismiss(team);
         }
         for session in &mut team {
@@ -107,6 +110,7 @@ impl Workers<'_> {
         for session in team {
             session.worker.serves_itself();
             session.has_failed = false;
+            session.is_asked = false;
             session.ready = None;
             self.launched += 1;
             let draws = self.draws_of(position, session);

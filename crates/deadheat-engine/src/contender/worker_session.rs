@@ -62,6 +62,8 @@ pub(super) struct WorkerSession {
     pub(super) serves_many: bool,
     /// True if it said why its benchmark cannot go on, and so has ended it.
     pub(super) has_failed: bool,
+    /// True once it was asked for the benchmark that it serves.
+    pub(super) is_asked: bool,
     /// Where the counts of its samples are found, if callgrind counts them.
     #[cfg(feature = "commands")]
     pub(super) counts: Option<LaunchFolder>,
@@ -87,6 +89,7 @@ impl WorkerSession {
             forks: false,
             serves_many: false,
             has_failed: false,
+            is_asked: false,
             #[cfg(feature = "commands")]
             counts: None,
         }

@@ -436,6 +436,7 @@ impl<'a> Workers<'a> {
             },
         };
         let request = Request::Prepare(prepare);
+        session.is_asked = true;
         match self.ask(session, position, &request)? {
             Reply::Prepared {
                 renews_input,

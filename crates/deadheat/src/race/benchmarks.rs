@@ -80,9 +80,9 @@ pub fn race_benchmarks(
             continue;
         }
         more -= 1;
-        // The first benchmark races even if its pilot has used up the budget.
+        // One benchmark races even if its pilot, or those that failed before, used up the budget.
         let is_used_up = race.settings.budget.is_some_and(|budget| spent() >= budget);
-        if is_used_up && !costs_ns.is_empty() && plan.design.shard.is_none() {
+        if is_used_up && costs_ns.iter().any(Option::is_some) && plan.design.shard.is_none() {
             left_out.push(LeftOut {
                 benchmark: benchmark.name,
                 reason: LeftOutReason::Skipped(NOT_REACHED.to_owned()),

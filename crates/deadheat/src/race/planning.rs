@@ -320,7 +320,10 @@ const LONG_INPUT_NS: f64 = 1e7;
 fn has_long_input(benchmark: &Benchmark, pilot: &Pilot) -> bool {
     let round_ns = pilot.call_ns.iter().sum::<f64>() * pilot.iterations as f64;
     let samples_ns = round_ns * benchmark.slots_per_block() as f64 / pilot.call_ns.len() as f64;
-    let input_ns = pilot.input_ns.unwrap_or(0.0);
+    let input_ns = pilot
+        .input_ns
+        .filter(|_| !pilot.input_per_call)
+        .unwrap_or(0.0);
     input_ns >= LONG_INPUT_NS && input_ns >= INPUT_TO_SAMPLES * samples_ns
 }
 
