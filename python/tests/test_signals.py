@@ -19,9 +19,10 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /pro
 
 LONG = """
 import deadheat
-f, g = lambda: sum(range(10_000)), lambda: sum(range(10_001))
+f, g = lambda: sum(range(10_000)), lambda: sum(range(10_000))
 def race():
-    deadheat.race(f, g, max_replicates=200, blocks=200)
+    # No look settles two that are alike to a millionth.
+    deadheat.race(f, g, max_replicates=200, blocks=200, margin=1e-6)
 """
 INTERRUPTED = (
     LONG
@@ -99,7 +100,7 @@ class Script:
     def wait_until(self, holds: Callable[[], bool], seconds: float) -> None:
         until = time.monotonic() + seconds
         while not holds():
-            assert time.monotonic() < until, (self.living(), os.listdir(self.folder))
+            assert time.monotonic() < until, (self.living(), list(self.folder.rglob("*")))
             time.sleep(0.05)
 
     def has_left_nothing(self) -> bool:
@@ -183,7 +184,8 @@ def test_a_program_whose_script_is_gone_before_it_starts_ends_as_well(tmp_path):
     folder = tmp_path / "deadheat-race"
     folder.mkdir()
     (folder / "race.pickle").touch()
-    assert started_by(gone.pid, folder) == -signal.SIGTERM
+    # By the signal, or by the exit code of a race that a signal ended.
+    assert started_by(gone.pid, folder) in (-signal.SIGTERM, 128 + signal.SIGTERM)
     assert not folder.exists()
 
 

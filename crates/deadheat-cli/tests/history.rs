@@ -720,7 +720,10 @@ fn a_range_is_raced_around_a_commit_that_does_not_build_and_only_once() {
         first.stderr
     );
     let shown = repository.show();
-    let steps = shown["benchmarks"][0]["steps"].as_array().unwrap();
+    // A step of half a percent between two builds of one source may come by chance.
+    let steps = shown["benchmarks"][0]["steps"].as_array().unwrap().iter();
+    let is_large = |step: &&Value| step["change"].as_f64().unwrap().abs() > 0.1;
+    let steps: Vec<&Value> = steps.filter(is_large).collect();
     assert_eq!(steps.len(), 1, "{steps:?}");
     assert_eq!(steps[0]["to"], repository.commits[3]);
     assert_eq!(steps[0]["worse"], true);

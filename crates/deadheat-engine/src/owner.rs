@@ -13,6 +13,8 @@ use nix::sys::signal::{SigSet, SigmaskHow, Signal, kill};
 use nix::sys::stat::{SFlag, fstat};
 use nix::unistd::{Pid, getppid};
 
+use crate::interrupt::Interrupts;
+
 /// The process ID of the owner and its folder: `PID:FOLDER`.
 const VARIABLE: &str = "DEADHEAT_OWNER";
 /// The name of the folder starts with this.
@@ -24,6 +26,9 @@ const PREFIX: &str = "deadheat-";
 pub struct Owner {
     folder: PathBuf,
     is_gone: Arc<AtomicBool>,
+    /// Held all the while, so that no signal ends this process before it has removed the folder: one
+    /// that came between two parts of a race, just as the run file was made, left it behind.
+    _interrupts: Interrupts,
 }
 
 impl Owner {
@@ -41,8 +46,9 @@ impl Owner {
         }
         let is_gone = Arc::new(AtomicBool::new(false));
         let watcher = Self {
-            folder: folder.clone(),
+            folder,
             is_gone: Arc::clone(&is_gone),
+            _interrupts: Interrupts::install().ok()?,
         };
         // The watching thread blocks all signals, so that the racing thread receives them.
         let before = SigSet::all()
@@ -52,8 +58,6 @@ impl Owner {
         let started = name.spawn(move || {
             if ends(&mut stdin.lock()) {
                 is_gone.store(true, Ordering::SeqCst);
-                // Here as well as in `drop`, because the signal may end this process at once.
-                let _ = remove_dir_all(&folder);
                 let _ = kill(Pid::this(), Signal::SIGTERM);
             }
         });

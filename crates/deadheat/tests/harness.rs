@@ -358,7 +358,8 @@ fn confirmed(track: &Track, arguments: &[&str]) -> Child {
 fn a_function_fails_the_run_only_if_a_second_race_finds_it_slower_too() {
     let track = Track::new();
     let done = track.finish(confirmed(&track, &["second/slower"]));
-    done.ends_with(1).tells("by 'twice' (confirmed: +");
+    done.ends_with(1)
+        .tells("by 'second/slower' ('twice') (confirmed: +");
     let track = Track::new();
     let done = track
         .finish(confirmed(&track, &["second/calm"]))
@@ -377,17 +378,17 @@ fn a_function_that_fails_in_the_second_race_only_costs_itself_only() {
     let done = track.finish(confirmed(&track, &both)).ends_with(3);
     done.tells("benchmark 'second/panics (second race)' failed: ");
     done.tells("no nerves for a second race");
-    done.tells("by 'second/slower' (confirmed: +");
+    done.tells("by 'second/slower' ('twice') (confirmed: +");
     done.tells(
-        "the second race ended without a verdict on 'second/panics', so there the first decides \
-         alone.",
+        "the second race ended without a verdict on 'second/panics' ('panicking'), so there the first \
+         decides alone.",
     );
     // One that hangs is killed, and no other.
     let track = Track::new();
     let both = ["second/slower", "second/hangs", "--timeout", "2s"];
     let done = track.finish(confirmed(&track, &both)).ends_with(3);
     done.tells("did not come back within 2s (--timeout) and was killed");
-    done.tells("by 'second/slower' (confirmed: +");
+    done.tells("by 'second/slower' ('twice') (confirmed: +");
 }
 
 #[test]
@@ -400,8 +401,8 @@ fn ctrl_c_in_the_second_race_ends_it_with_the_answer_of_the_first() {
     let done = track.finish(child).ends_with(130);
     done.tells("'long' is slower by");
     done.tells(
-        "the second race was interrupted by SIGINT before a verdict on 'long', so there the first \
-         decides alone.",
+        "the second race was interrupted by SIGINT before a verdict on 'second/lasts' ('long'), so \
+         there the first decides alone.",
     );
     let run = read_run(&second).unwrap();
     assert_eq!(run.end.unwrap().reason, EndReason::Interrupted(2));
