@@ -65,7 +65,10 @@ const SCRIPTS: [(&str, &str); 10] = [
         "echo sum; echo 'Failed to match any benchmarks against regex: .' >&2",
         "standard error: Failed to match any benchmarks against regex: .;",
     ),
-    (r#"echo "no match: $*" >&2"#, "it prints nothing"),
+    (
+        r#"echo "no match: $*" >&2"#,
+        "its last words on standard error: no match: --benchmark_list_tests=true;",
+    ),
     (
         r#"echo "error: unexpected argument '$1' found"; exit 2"#,
         "exit code 2",
