@@ -76,7 +76,7 @@ class Benchmark:
         self.name = name
         self.contenders = contenders
         self.input = input
-        # None: the pilot decides.
+        # None lets the pilot decide.
         self.input_per_call = input_per_call
         self.most_iterations = MOST_INPUTS if input_per_call else 2**40
         self.drain = exhaust if drain is True else drain
@@ -130,7 +130,8 @@ class Benchmark:
 
     def label(self, name: str) -> str:
         """The name of a contender in a note; for a test, the function name without its file."""
-        return repr(name_of(self.contenders[name]) if self.is_test else name)
+        has_file = self.is_test and not self.is_script
+        return repr(name_of(self.contenders[name]) if has_file else name)
 
     def listed(self) -> dict[str, Any]:
         """The benchmark as the protocol lists it."""

@@ -9,7 +9,6 @@ from difflib import get_close_matches
 from typing import Any, Literal, TypedDict
 
 from deadheat._errors import UsageError
-from deadheat._refused_settings import WITHOUT_EFFECT
 
 
 class Settings(TypedDict, total=False):
@@ -68,6 +67,33 @@ class Settings(TypedDict, total=False):
     export_bmf: str | os.PathLike[str]
     """Write the candidate to this file, in the Bencher Metric Format."""
 
+
+# What to do instead of a setting that would do nothing for a returned result.
+VERDICT = "look at result.verdict, or assert in a test: race(old, new).not_slower('2%')"
+PRINTS = "print(result) prints the answer, and result.page(FILE) writes all of it"
+ONE_PAIR = "race() has one benchmark; files of benchmarks have several (deadheat.benchmark)"
+WITHOUT_EFFECT = {
+    "fail_on": VERDICT,
+    "allow_unjudged": VERDICT,
+    "confirm": f"race again if the verdict matters; {VERDICT}",
+    "markdown": "race returns its answer: export_markdown='FILE' writes a table of it",
+    "verbose": PRINTS,
+    "figures": "result.json has the secondary figures",
+    "plot": "a notebook shows a plot, and result.page(FILE) writes all plots",
+    "color": PRINTS,
+    "nocapture": "call the function itself to see what it prints",
+    "skip": ONE_PAIR,
+    "exact": ONE_PAIR,
+    "ignored": ONE_PAIR,
+    "include_ignored": ONE_PAIR,
+    "harness": "race() calls functions of Python",
+    "python": "workers run this Python; `deadheat bench FILE --python OLD --python NEW` races two",
+    "config": "give the margin itself: margin=0.02",
+    "arrangement": "only launches of programs are arranged",
+    "placement": "functions of Python are not linked",
+    "shard": "parts of a race are merged from run files: `deadheat bench FILE --shard 1/4`",
+    "shard_by": "parts of a race are merged from run files: `deadheat bench FILE --shard 1/4`",
+}
 
 NAMES = frozenset(Settings.__annotations__)
 WHOLE_NUMBERS = {"max_replicates", "blocks", "seed"}

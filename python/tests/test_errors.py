@@ -1,4 +1,4 @@
-"""Errors: in Python's words, one line each, without advice on a command line that nobody typed."""
+"""Errors: one line each, in the words of Python and not of a command line."""
 
 from __future__ import annotations
 

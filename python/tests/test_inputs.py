@@ -374,7 +374,7 @@ import sys, deadheat
 changes = "changes" in sys._xoptions
 @deadheat.benchmark(input=lambda seed: [3, 1, 2])
 def f(numbers):
-    # The input is as it was made, whoever had it before.
+    # Every function gets the input as it was made.
     assert numbers == [3, 1, 2]
     if changes: numbers.sort()
 deadheat.suite()

@@ -6,7 +6,10 @@ import pytest
 from test_inputs import piloted, refused
 
 import deadheat
+from deadheat._benchmarks import Benchmark
+from deadheat._errors import Refused
 from deadheat._lazy import lazy
+from deadheat._pilot import Examination
 
 FEW = {"max_replicates": 6, "blocks": 6, "seed": 7}
 FILE = """
@@ -127,28 +130,16 @@ def test_real_plans_are_known():
 
 
 def test_a_query_is_not_computed_by_the_look_at_it():
-    text = """
-import deadheat
-from deadheat import _lazy
-class QuerySet:
-    _result_cache = None
-    def __len__(self):
-        self._result_cache = [1]
-        return 1
-    __reduce__ = __len__
-QuerySet.__module__ = "django.db.models.query"
-@deadheat.benchmark
-def it(): return QuerySet()
-"""
-    namespace = {}
-    exec(text.replace("@deadheat.benchmark", ""), namespace)
-    from deadheat._benchmarks import Benchmark
-    from deadheat._errors import Refused
-    from deadheat._pilot import Examination
+    class QuerySet:
+        _result_cache = None
 
-    function = namespace["it"]
-    benchmark = Benchmark("it", {"it": function})
-    found = Examination(benchmark, lambda _: function(), lambda: None)
-    found.look(0, "it", function)
+        def __len__(self):
+            self._result_cache = [1]
+            return 1
+
+    QuerySet.__module__ = "django.db.models.query"
+    benchmark = Benchmark("it", {"it": QuerySet})
+    found = Examination(benchmark, lambda _: QuerySet(), lambda: None)
+    found.look(0, "it", QuerySet)
     with pytest.raises(Refused, match="a query"):
         found.refuse_lazy("it")

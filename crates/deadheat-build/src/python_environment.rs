@@ -46,7 +46,7 @@ print(json.dumps({
 }))
 "#;
 
-/// Packages that install others, and run in no benchmark.
+/// Installers, whose versions cannot change a benchmark.
 const INSTALLERS: [&str; 3] = ["pip", "wheel", "uv"];
 
 /// An environment of Python.

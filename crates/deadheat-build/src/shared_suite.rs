@@ -1,8 +1,9 @@
 //! One suite of pytest for both sides: the sources of one side with the suite of the other.
 //!
-//! The library of a side must not come along with the suite, and a suite may find it beside itself
-//! (`tests/` next to `lib/` or `src/`), so the suite does not simply run in the other sources. A
-//! new folder links to all that a side has but its suite, and holds a copy of the suite of the other.
+//! A suite often imports the library from the checkout that it lies in (`tests/` next to `lib/` or
+//! `src/`). If the candidate's suite ran where it lies, it would load the candidate's library on both
+//! sides. So a new folder gets links to everything of the baseline except its suite, and a copy of
+//! the candidate's suite.
 
 use std::collections::BTreeSet;
 use std::fs;

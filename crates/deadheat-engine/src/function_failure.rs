@@ -103,7 +103,8 @@ pub enum FunctionError {
     Raised(String),
     /// The benchmark does not want to run here; the reason.
     Skipped(String),
-    /// Its worker refuses to time it, because the times would be of something else; the reason.
+    /// The worker refuses to time the function, for this reason: the function returns without having
+    /// computed anything, or its calls do different work.
     Refused(String),
     /// The process ended in the middle of the work.
     Exited(i32),

@@ -54,8 +54,8 @@ pub use command_failure::HarnessError;
 pub use contender::{
     ArgumentError, CommandContenders, CommandOptions, CommandTrial, HarnessContenders,
     HarnessOptions, HarnessPilot, HarnessSide, HarnessTrial, InTurns, IterationUsage, LaunchUsage,
-    RequestedRepetitions, TrialOf, ValueReader, inspect, is_variable_name, may_be_pinned,
-    repetitions_of_a_launch, requested_repetitions, tells_cpu_time, why_in_turns,
+    PYTHON_WITHOUT_PACKAGE, RequestedRepetitions, TrialOf, ValueReader, inspect, is_variable_name,
+    may_be_pinned, repetitions_of_a_launch, requested_repetitions, tells_cpu_time, why_in_turns,
 };
 pub use contender::{FunctionContenders, FunctionOptions, LocalContenders, Piloted};
 #[cfg(feature = "simulated")]

@@ -26,7 +26,7 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// Nanoseconds left of its own limit, if it has one.
+    /// Nanoseconds until the benchmark reaches its own time limit; `None` without a limit.
     pub(crate) fn left_ns(&self) -> Option<u64> {
         let budget = self.budget_ns?;
         Some(budget.saturating_sub(self.spent_ns))

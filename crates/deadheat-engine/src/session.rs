@@ -417,7 +417,7 @@ impl Session<'_> {
             record.samples.clear();
             record.values.clear();
             self.contenders.run(&block, &mut record)?;
-            // What serves other benchmarks as well is no time of this one.
+            // Starting a process that several benchmarks share counts against none of them.
             row.turn_began_ns += self.contenders.shared_ns();
             record.elapsed_ns = self.clock.elapsed_ns();
             if let Some(placed) = self.contenders.placed() {

@@ -1,20 +1,18 @@
-//! What the sides of a race have besides the code under test.
+//! Differences between the sides of a race outside of the code under test.
 
-/// The suite, the interpreters and the packages of the two sides of a race, as far as these are not
-/// the code under test.
+/// The suite, the interpreters and the packages of the two sides, except for the code under test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Surroundings {
     /// The suite that both sides run; `None` if each side runs its own.
     pub suite: Option<SharedSuite>,
-    /// The side whose suite both sides could run (`--benches-from`); `None` if there is no such
-    /// choice.
+    /// The side whose suite both sides can run (`--benches-from`); `None` if neither suite fits both.
     pub benches_from: Option<String>,
     /// The interpreter of each side, the baseline's first; empty if they are the same.
     pub interpreters: Vec<String>,
     /// The packages whose versions differ between the sides, without those under test.
     pub packages: Vec<PackageVersions>,
-    /// True if the user named the environments of both sides, so that their packages may be what
-    /// is compared.
+    /// True if the user named the environments of both sides. The race may then be a comparison of
+    /// their packages.
     pub chosen: bool,
 }
 
@@ -27,7 +25,7 @@ pub struct SharedSuite {
     pub files: Vec<String>,
 }
 
-/// A package in different versions.
+/// A package that the sides have in different versions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PackageVersions {
     /// Its name.

@@ -123,11 +123,12 @@ pub(crate) fn row_name(title: &str, candidate: Option<&str>) -> String {
     }
 }
 
-/// So many benchmarks are a sample of what matters: with fewer, Student's t makes an interval of any
-/// width.
+/// The fewest benchmarks whose geometric mean has a useful interval: with two, it reached from −98% to
+/// +712%.
 const A_SAMPLE: usize = 5;
 
-/// The means that are shown: of the given benchmarks alone, or of enough of them to speak of others.
+/// The geometric means that reports show: those that describe the given benchmarks only, and those
+/// that generalise from at least [`A_SAMPLE`] benchmarks.
 pub(crate) fn means(analysis: &Analysis) -> impl Iterator<Item = &Overall> {
     let is_told =
         |one: &&Overall| one.population == Population::These || one.benchmarks >= A_SAMPLE;

@@ -331,7 +331,8 @@ pub fn two_digits(value: f64) -> String {
     format!("{value:.*}", decimals(value, 2))
 }
 
-/// The smallest p-value that is written out. What is below depends on tails that nobody has seen.
+/// The smallest p-value that is written out. Smaller ones depend on the far tails of the distribution,
+/// which the data do not show.
 const LEAST_P: f64 = 0.0001;
 
 /// A p-value with two digits, as a cell of a table: "0.012" or "< 0.0001".

@@ -16,6 +16,7 @@ mod header;
 mod known_calibration;
 #[cfg(feature = "commands")]
 mod launch_arrangement;
+mod pilots;
 mod planning;
 mod session;
 #[cfg(feature = "commands")]

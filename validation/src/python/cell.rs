@@ -206,7 +206,7 @@ impl Cell {
         if quick { tried } else { full }
     }
 
-    /// True if its subject is a suite.
+    /// Returns true if the cell races a whole suite.
     pub fn is_of_a_suite(self) -> bool {
         SUITES.iter().any(|suite| suite.name == self.subject)
     }

@@ -1,5 +1,5 @@
-//! Suites as people have them, two environments beside each other: what a row costs, and whether a
-//! suite against itself is told apart.
+//! Races of whole suites in two environments: the time of a race, and how often deadheat finds a
+//! difference between a suite and itself.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! pyperf scripts whose functions are called in workers, which the Python package provides: a
 //! launch of pyperf costs a start of Python for a handful of values.
 
-use deadheat::parts::engine::Inspected;
+use deadheat::parts::engine::{Inspected, PYTHON_WITHOUT_PACKAGE};
 use deadheat::parts::model::{Harness, Program};
 use deadheat::parts::pairing::{Launched, Listed, Target, Worker};
 use deadheat::parts::settings::Front;
@@ -90,7 +90,7 @@ fn hint(program: &Program, error: &RaceError, options: &BenchOptions) {
     }
     let python = program.executable.display();
     let reason = error.to_string();
-    let said = if reason.contains("without the package deadheat") {
+    let said = if reason.contains(PYTHON_WITHOUT_PACKAGE) {
         format!(
             "hint: with the package deadheat in the environment of '{python}' ({python} -m pip \
              install deadheat) the functions of a script are called in workers, which takes \

@@ -227,13 +227,15 @@ fn wait_error(cause: FunctionError) -> WaitError {
     WaitError::Cause { worker: 0, cause }
 }
 
+/// The kind of a program that is a Python without the package of deadheat, as errors name it.
+pub const PYTHON_WITHOUT_PACKAGE: &str =
+    "a Python without the package deadheat: install that there as well (docs/python.md)";
+
 /// The kind of a program that lists no benchmarks and writes these words to standard error, and how
 /// its benchmarks are raced.
 fn known_by(words: &str) -> Option<&'static str> {
     if words.contains("No module named 'deadheat'") {
-        return Some(
-            "a Python without the package deadheat: install that there as well (docs/python.md)",
-        );
+        return Some(PYTHON_WITHOUT_PACKAGE);
     }
     (refuses(words) && words.contains("benchmark_list_tests")).then_some(
         "a benchmark or test of a harness that is not known here, such as libtest; those that are \

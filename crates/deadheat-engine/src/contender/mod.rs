@@ -45,7 +45,7 @@ pub use harness::{
 #[cfg(feature = "commands")]
 pub(crate) use harness::{filter, startable};
 #[cfg(feature = "commands")]
-pub use inspection::inspect;
+pub use inspection::{PYTHON_WITHOUT_PACKAGE, inspect};
 pub use local::LocalContenders;
 #[cfg(feature = "commands")]
 pub use printed_value::ValueReader;

@@ -11,14 +11,14 @@ use {
 
 use deadheat_engine::{Clock, Interrupts, OsClock, Watcher, environment};
 use deadheat_model::{
-    Benchmark, BenchmarkFailure, Design, Environment, LeftOut, LeftOutReason, Metric, NeutralLinks,
-    Plan, RulesOfSome, RunHeader,
+    Benchmark, Design, Environment, LeftOut, Metric, NeutralLinks, Plan, RulesOfSome, RunHeader,
 };
 
 use super::entries::{BenchmarkRace, Entries, PilotedContenders, function_contenders};
 #[cfg(feature = "commands")]
 use super::harness;
 use super::header::{self, environment_of};
+use super::pilots::{Pilots, notes_on_inputs};
 use super::planning::{
     design, forecast, looks, plan_for_costs, refuse_unmeasured, refuse_unmeasured_overrides,
     refuse_unwritable,
@@ -50,9 +50,6 @@ pub fn race_benchmarks(
         seed: race.settings.seed(),
         benchmarks: Vec::new(),
     };
-    let mut left_out = entries.left_out;
-    let mut failures = Vec::new();
-    let mut costs_ns = Vec::new();
     let benchmarks = planned(
         race,
         entries.benchmarks,
@@ -70,59 +67,22 @@ pub fn race_benchmarks(
         false => Duration::ZERO,
     };
     contenders.expect(&raced).map_err(not_started)?;
-    let mut more = raced.len();
-    for mut benchmark in benchmarks {
-        let index = plan.benchmarks.len();
-        if !plan.races(&benchmark) {
-            // It keeps its place, so that all parts have one plan.
-            costs_ns.push(None);
-            plan.benchmarks.push(benchmark);
-            continue;
-        }
-        more -= 1;
-        // One benchmark races even if its pilot, or those that failed before, used up the budget.
-        let is_used_up = race.settings.budget.is_some_and(|budget| spent() >= budget);
-        if is_used_up && costs_ns.iter().any(Option::is_some) && plan.design.shard.is_none() {
-            left_out.push(LeftOut {
-                benchmark: benchmark.name,
-                reason: LeftOutReason::Skipped(NOT_REACHED.to_owned()),
-            });
-            continue;
-        }
-        watcher.pilot_begins(&benchmark.name, (raced.len() - more, raced.len()));
-        let cost_ns = match contenders.pilot(index, &mut benchmark, &race.settings, more) {
-            Ok(cost_ns) => cost_ns,
-            Err(error) if error.is_of_a_contender() => {
-                if let Some(reason) = contenders.reason_to_leave_out(&error) {
-                    left_out.push(LeftOut {
-                        benchmark: benchmark.name,
-                        reason,
-                    });
-                    continue;
-                }
-                failures.push(BenchmarkFailure {
-                    benchmark: index,
-                    message: error.within_benchmark(),
-                });
-                None
-            }
-            Err(error) => return Err(not_started(error)),
-        };
-        costs_ns.push(cost_ns);
-        plan.benchmarks.push(benchmark);
-    }
-    let one_input = plan
-        .benchmarks
-        .iter()
-        .filter(|benchmark| benchmark.one_input);
-    let notes = one_input.map(|benchmark| {
-        format!(
-            "benchmark '{}': making an input takes much longer than the samples on it, so it is made once \
-             in a replicate, and not for each block",
-            benchmark.name
+    let mut pilots = Pilots::new(entries.left_out);
+    pilots
+        .run(
+            benchmarks,
+            &mut plan,
+            &mut *contenders,
+            &race.settings,
+            (watcher, &spent),
         )
-    });
-    for note in contenders.notes().into_iter().chain(notes) {
+        .map_err(not_started)?;
+    let Pilots {
+        costs_ns,
+        failures,
+        left_out,
+    } = pilots;
+    for note in contenders.notes().into_iter().chain(notes_on_inputs(&plan)) {
         to_stderr("deadheat: note", &note);
     }
     let raced: Vec<Benchmark> = (plan.benchmarks.iter().filter(|one| plan.races(one)))
@@ -159,9 +119,6 @@ pub fn race_benchmarks(
         &race.folder,
     )
 }
-
-/// The reason why a benchmark was left out whose turn did not come.
-const NOT_REACHED: &str = "the time budget ended before it was reached";
 
 /// The number of benchmarks, each counted once.
 fn benchmarks_of(plan: &Plan) -> usize {

@@ -14,7 +14,7 @@ use crate::error::FileProblem;
 /// The last columns of a job's settings, of releases since 0.10 and before; parameters follow.
 const LAST_OF_JOB: [&str; 2] = ["WarmupCount", "Affinity"];
 
-/// Columns before the statistics that are not parameters, wherever they are.
+/// Columns that name the method or the job. The others in front of the statistics are parameters.
 const NOT_PARAMETERS: [&str; 11] = [
     "Method",
     "Namespace",
