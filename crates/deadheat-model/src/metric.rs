@@ -247,6 +247,14 @@ impl Metric {
         )
     }
 
+    /// Returns true for times of which less is called faster. A delay is not the pace of anything.
+    pub fn is_pace(&self) -> bool {
+        matches!(
+            self,
+            Metric::Wall | Metric::Cpu | Metric::User | Metric::System | Metric::Gpu
+        )
+    }
+
     /// Returns true if a process uses it up by itself, so that it means something while another one
     /// shares the core.
     pub fn is_used_by_itself(&self) -> bool {

@@ -162,9 +162,7 @@ fn than(comparison: &Comparison, more: bool, called: Called<'_>, glyphs: Glyphs)
     };
     let judged = on_what(comparison, glyphs);
     match &comparison.metric {
-        Metric::Wall | Metric::Cpu | Metric::User | Metric::System => {
-            format!("is {}{than}{judged}", pace_word(more))
-        }
+        pace if pace.is_pace() => format!("is {}{than}{judged}", pace_word(more)),
         other => {
             // Slower is below in what the more of is the better.
             let side = side(more != (other.better() == Better::More));
@@ -184,12 +182,11 @@ fn side(above: bool) -> &'static str {
 fn leaning(metric: &Metric, estimate: &Estimate) -> String {
     let more = estimate.effect.0 > 0.0;
     let size = size(estimate);
-    match metric {
-        Metric::Wall | Metric::Cpu | Metric::User | Metric::System => {
-            format!("is reliably {size} {}", pace_word(more))
-        }
-        _ => format!("is reliably {size} {}", side(more)),
-    }
+    let word = match metric.is_pace() {
+        true => pace_word(more),
+        false => side(more),
+    };
+    format!("is reliably {size} {word}")
 }
 
 /// " in CPU time", " in the 99 % quantile"; empty for what everybody expects.
