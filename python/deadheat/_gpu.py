@@ -63,8 +63,8 @@ def opened(library: Library | None, index: int) -> Library:
     """Makes the CUDA context of this process, on this device."""
     if library is None:
         raise Refused(
-            f"finds no CUDA device: {', '.join(LIBRARIES[:-1])} or {LIBRARIES[-1]} is needed to reach "
-            f"one, and this Python has none of them; {WAY_OUT}"
+            "finds no CUDA device: torch, cupy or numba is needed to reach one, and this Python "
+            f"has none of them; {WAY_OUT}"
         )
     try:
         devices, why = library.devices(), ""
@@ -82,7 +82,13 @@ def opened(library: Library | None, index: int) -> Library:
 def driver_is_open() -> bool:
     """Returns whether this process has used a GPU; a process forked from it cannot."""
     try:
-        files = [os.readlink(f"/proc/self/fd/{file}") for file in os.listdir("/proc/self/fd")]
+        numbers = os.listdir("/proc/self/fd")
     except OSError:
         return False
-    return any(file.startswith("/dev/nvidia") for file in files)
+    for number in numbers:
+        try:
+            if os.readlink(f"/proc/self/fd/{number}").startswith("/dev/nvidia"):
+                return True
+        except OSError:
+            continue  # That of the folder itself is closed by now.
+    return False

@@ -65,7 +65,7 @@ def first_apart(baseline: Any, candidate: Any, rtol: float, atol: float) -> tupl
     ]
     library: Any = numpy
     if library_of(both[0]) == library_of(both[1]) == "cupy":
-        import cupy  # type: ignore[import-untyped,import-not-found,unused-ignore]
+        import cupy
 
         library = cupy
     close = library.isclose(both[1], both[0], rtol=rtol, atol=atol, equal_nan=True)

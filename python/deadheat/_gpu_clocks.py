@@ -30,7 +30,9 @@ class State:
         self.reasons = reasons
 
     def __str__(self) -> str:
-        said = f"SM at {self.sm} MHz, memory at {self.memory} MHz, {self.temperature} degrees Celsius"
+        said = (
+            f"SM at {self.sm} MHz, memory at {self.memory} MHz, {self.temperature} degrees Celsius"
+        )
         named = [name for bit, name in REASONS.items() if self.reasons & bit]
         return f"{said}, throttled ({', '.join(named)})" if named else said
 
@@ -42,7 +44,7 @@ class Clocks:
         self.problem = ""
         self._nvml: Any = None
         try:
-            import pynvml  # type: ignore[import-untyped,import-not-found,unused-ignore]
+            import pynvml
         except ImportError:
             self.problem = "nvidia-ml-py is not installed"
             return
@@ -70,7 +72,7 @@ class Clocks:
 
 
 def is_unsteady(before: State | None, after: State | None) -> bool:
-    """Returns whether the device was throttled at an end of a sample, or its clocks differ there."""
+    """Returns whether the device was throttled at an end of a sample, or its clocks changed."""
     if before is None or after is None:
         return False
     if before.reasons or after.reasons:

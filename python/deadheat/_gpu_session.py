@@ -259,9 +259,7 @@ class GpuSession(Session):
                 )
         chosen = chosen_by_autotuners(benchmark)
         if chosen:
-            notes.append(
-                f"Triton's autotuner chose, once for all replicates: {'; '.join(chosen)}."
-            )
+            notes.append(f"Triton's autotuner chose, once for all replicates: {'; '.join(chosen)}.")
         return notes
 
     def warm_up(self, asked: dict[str, Any]) -> Reply:

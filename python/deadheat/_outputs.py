@@ -189,9 +189,7 @@ def of_gpu_arrays(baseline: Any, candidate: Any, tolerance: Tolerance) -> Differ
     if at is None:
         return None
     place = f"[{', '.join(map(str, at))}]" if at else ""
-    return Difference(
-        place, _gpu_arrays.element(baseline, at), _gpu_arrays.element(candidate, at)
-    )
+    return Difference(place, _gpu_arrays.element(baseline, at), _gpu_arrays.element(candidate, at))
 
 
 def of_pandas(baseline: Any, candidate: Any, tolerance: Tolerance) -> Difference | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import device as simulated
 
-from . import cuda  # noqa: F401
+from . import cuda
 
 __version__ = "0.simulated"
 uint8 = "uint8"
@@ -39,6 +39,11 @@ class Tensor:
 
     def __len__(self):
         return len(self.values)
+
+    def __bool__(self):
+        if self.values.size != 1:
+            raise RuntimeError("Boolean value of Tensor with more than one value is ambiguous")
+        return bool(self.values.item())
 
     def __getitem__(self, at):
         return Tensor(self.values[at])
