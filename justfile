@@ -64,7 +64,7 @@ fuzz seconds="300":
     just _fuzz compat seeds/compat compat.dict 6000 {{seconds}}
     just _fuzz saved_criterion seeds/saved_criterion saved.dict 4000 {{seconds}}
     just _fuzz saved_pytest_benchmark 'seeds/saved_pytest_benchmark ../crates/deadheat-format/tests/golden/saved/pytest_benchmark' saved.dict 12000 {{seconds}}
-    for tool in benchmark_dotnet go google_benchmark hyperfine jmh pyperf; do \
+    for tool in benchmark_dotnet go google_benchmark hyperfine jmh nvbench pyperf triton; do \
         just _fuzz saved_$tool ../crates/deadheat-format/tests/golden/saved/$tool saved.dict 12000 {{seconds}} || exit 1; \
     done
 
