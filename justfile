@@ -158,6 +158,11 @@ validate-peers *options:
 validate-python *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin python -- {{options}}
 
+# Races on a GPU: `just validate-gpu measure` on a machine with one, in 8 minutes (torch with Triton, CuPy, Numba, nvidia-ml-py), `just validate-gpu simulate` anywhere, in 6; then `just validate-gpu page`
+validate-gpu *options:
+    cargo build --release -p deadheat-cli
+    PATH="$PWD/target/release:$PATH" PYTHONPATH="$PWD/python" python3 validation/python/gpu.py {{options}}
+
 # bench_diff's own table: traditional, bench_diff and deadheat on functions whose difference is known; some five hours, in as many sittings as you like with `--minutes N`; `just validate-bench-diff --quick` only tries it, `--fresh --only "20 ms deadheat"` makes a part anew
 validate-bench-diff *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin bench_diff -- {{options}}

@@ -211,6 +211,8 @@ fn evidence(values: &[f64], metrics: &[Metric], threads: u32) -> Flags {
 
 #[cfg(test)]
 mod tests {
+    use deadheat_model::{ContenderId, Slot};
+
     use super::*;
     use crate::clock::Reading;
 
@@ -231,5 +233,35 @@ mod tests {
         assert_eq!(found(reading, 1), Flags::MIGRATED);
         assert_eq!(evidence(&[1.0], &[Metric::Migrations], 1), Flags::MIGRATED);
         assert_eq!(evidence(&[1.0], &[Metric::Wall], 1), Flags::NONE);
+    }
+
+    #[test]
+    fn samples_of_an_unsteady_gpu_are_flagged_and_those_of_others_are_not() {
+        let slot = |contender| Slot {
+            contender: ContenderId(contender),
+            padding: 0,
+        };
+        let block = Block {
+            benchmark: 0,
+            replicate: 0,
+            index: 0,
+            prime: None,
+            slots: vec![slot(0), slot(1)],
+        };
+        for (gpu_clock, flags) in [
+            (vec![], [Flags::NONE; 2]),
+            (vec![false, true], [Flags::NONE, Flags::GPU_CLOCK]),
+            (vec![true, true], [Flags::GPU_CLOCK; 2]),
+        ] {
+            let measured = Measured {
+                values: vec![1.0, 2.0],
+                keep_waiting: None,
+                gpu_clock,
+            };
+            let mut record = BlockRecord::default();
+            measured.record(&[Metric::Gpu], &block, 3, 1, &mut record);
+            let found: Vec<Flags> = record.samples.iter().map(|sample| sample.flags).collect();
+            assert_eq!(found, flags);
+        }
     }
 }
