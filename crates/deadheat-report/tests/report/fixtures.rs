@@ -245,18 +245,6 @@ pub fn race() -> Analysis {
             change_with_all: 0.0071,
             verdict_with_all: Some(Verdict::Inconclusive),
         },
-        Warning::GpuClock {
-            count: 2,
-            of: 960,
-            blocks: 2,
-            kept: None,
-        },
-        Warning::GpuClock {
-            count: 400,
-            of: 960,
-            blocks: 0,
-            kept: Some(CutShortKept::TooMany { share: 0.71 }),
-        },
         Warning::PlacementFixed { reason: None },
     ];
     slower.dropped_blocks = 4;
@@ -847,6 +835,18 @@ pub fn every_warning() -> Vec<Warning> {
             of: 64,
             blocks: 0,
             kept: Some(CutShortKept::TooMany { share: 0.25 }),
+        },
+        Warning::GpuClock {
+            count: 2,
+            of: 960,
+            blocks: 2,
+            kept: None,
+        },
+        Warning::GpuClock {
+            count: 400,
+            of: 960,
+            blocks: 0,
+            kept: Some(CutShortKept::TooMany { share: 0.71 }),
         },
         Warning::PlacementFixed { reason: None },
         Warning::PlacementFixed {
