@@ -107,7 +107,11 @@ class Library:
         raise NotImplementedError
 
     def free_bytes(self) -> int:
-        """Memory that may still be allocated."""
+        """Memory that may still be allocated, with what the library keeps for later."""
+        raise NotImplementedError
+
+    def used_bytes(self) -> int:
+        """Memory of the arrays that exist now."""
         raise NotImplementedError
 
     # What some have.
@@ -138,7 +142,7 @@ class Torch(Library):
         import torch
 
         self._torch: Any = torch
-        self._pool: Any = None
+        self._stream: Any = None
 
     def devices(self) -> int:
         return int(self._torch.cuda.device_count())
@@ -182,7 +186,12 @@ class Torch(Library):
         return float(begun.elapsed_time(ended)) * 1e6
 
     def free_bytes(self) -> int:
-        return int(self._torch.cuda.mem_get_info()[0])
+        cuda = self._torch.cuda
+        kept = cuda.memory_reserved() - cuda.memory_allocated()
+        return int(cuda.mem_get_info()[0]) + int(kept)
+
+    def used_bytes(self) -> int:
+        return int(self._torch.cuda.memory_allocated())
 
     def allocated(self) -> int:
         self._torch.cuda.reset_peak_memory_stats()
@@ -194,7 +203,9 @@ class Torch(Library):
     def captured(self, call: Callable[[], object]) -> Any:
         # Not `torch.cuda.graph`, which empties the cache of the allocator at every entry.
         cuda = self._torch.cuda
-        own, graph = cuda.Stream(), cuda.CUDAGraph()
+        # One for all graphs: libraries keep memory for every stream that they have seen.
+        own = self._stream = self._stream or cuda.Stream()
+        graph = cuda.CUDAGraph()
         own.wait_stream(cuda.current_stream())
         with cuda.stream(own):
             call()  # What is made at the first call on a stream cannot be captured.
@@ -264,7 +275,11 @@ class Cupy(Library):
         return float(self._cupy.cuda.get_elapsed_time(begun, ended)) * 1e6
 
     def free_bytes(self) -> int:
-        return int(self._cupy.cuda.runtime.memGetInfo()[0])
+        kept = self._cupy.get_default_memory_pool().free_bytes()
+        return int(self._cupy.cuda.runtime.memGetInfo()[0]) + int(kept)
+
+    def used_bytes(self) -> int:
+        return int(self._cupy.get_default_memory_pool().used_bytes())
 
 
 class Numba(Library):
@@ -333,6 +348,10 @@ class Numba(Library):
 
     def free_bytes(self) -> int:
         return int(self._cuda.current_context().get_memory_info().free)
+
+    def used_bytes(self) -> int:
+        about = self._cuda.current_context().get_memory_info()
+        return int(about.total) - int(about.free)
 
 
 BY_NAME: dict[str, type[Library]] = {"torch": Torch, "cupy": Cupy, "numba": Numba}

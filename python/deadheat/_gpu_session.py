@@ -124,7 +124,9 @@ class GpuSession(Session):
             contender.forget()
         super().make_input(seed)
         # The input is on the device before the first turn.
+        begun = perf_counter_ns()
         self._library.synchronize()
+        self._input_ns += perf_counter_ns() - begun
 
     # Before the race.
 
@@ -168,12 +170,11 @@ class GpuSession(Session):
         if benchmark.is_cold:
             most = min(most, MOST_COLD)
         if benchmark.input_per_call:
-            self._library.synchronize()
-            before = self._library.free_bytes()
+            before = self._library.used_bytes()
             kept = self._given()
-            size = max(1, before - self._library.free_bytes())
+            size = max(1, self._library.used_bytes() - before)
             del kept
-            most = min(most, max(1, int(INPUTS * before / size)))
+            most = min(most, max(1, int(INPUTS * self._library.free_bytes() / size)))
         return most
 
     def call_ns(self, number: int, least: float, most: int) -> float:

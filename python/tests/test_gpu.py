@@ -187,6 +187,27 @@ def test_a_function_that_changes_its_input_gets_one_for_every_call():
     assert "'old' changes its input (Tensor), so every call gets" in " ".join(result.warnings)
 
 
+def test_inputs_of_every_call_fit_into_the_memory_of_the_device(device):
+    device(memory=200_000_000)
+
+    def large(seed):
+        import torch
+
+        return torch.tensor([0.0] * 1_000_000)
+
+    def in_place(tensor):
+        return tensor.add_(1)
+
+    def other(tensor):
+        import torch
+
+        torch.launch(2_000)
+
+    rows = raced(in_place, other, input=large, input_per_call=True).samples
+    # A quarter of what is free has room for six of 8 MB.
+    assert 2 <= max(row["iterations"] for row in rows) <= 6
+
+
 def test_outputs_are_compared_within_tolerances():
     def output(last):
         def function(tensor):

@@ -52,6 +52,10 @@ def empty(count, dtype=None):
     return Buffer(count)
 
 
+def get_default_memory_pool():
+    return SimpleNamespace(free_bytes=lambda: 0, used_bytes=lambda: 0)
+
+
 runtime = SimpleNamespace(
     getDeviceCount=lambda: int(setting("devices", 1)),
     getDeviceProperties=lambda index: {"name": b"Simulated GPU", "l2CacheSize": 1 << 20},

@@ -70,7 +70,7 @@ def event_elapsed_time(begun, ended):
 
 
 def current_context():
-    return SimpleNamespace(get_memory_info=lambda: SimpleNamespace(free=10**9))
+    return SimpleNamespace(get_memory_info=lambda: SimpleNamespace(free=10**9, total=10**9))
 
 
 def launch(ns, name=""):

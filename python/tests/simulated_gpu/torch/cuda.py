@@ -56,6 +56,10 @@ def memory_allocated():
     return device.allocated
 
 
+def memory_reserved():
+    return device.allocated
+
+
 def max_memory_allocated():
     return device.peak
 
