@@ -287,7 +287,9 @@ class GpuSession(Session):
     # In the race.
 
     def block(self, asked: dict[str, Any]) -> Reply:
-        self._unsteady, self._recorded_from = [], asked.get("unrecorded", 0)
+        # Turns of another process are null.
+        unrecorded = asked["turns"][: asked.get("unrecorded", 0)]
+        self._unsteady, self._recorded_from = [], sum(turn is not None for turn in unrecorded)
         kind, said = super().block(asked)
         unsteady = self._unsteady[self._recorded_from :]
         self._recorded_from = None

@@ -82,7 +82,9 @@ def race(
     options |= {"device": device, "cache": cache}
     contenders = dict(zip(names, [functions["old"], functions["new"]]))
     # Refuses what makes no sense, before anything is started.
-    Benchmark(name, contenders, input=functions.get("input"), **options)
+    planned = Benchmark(name, contenders, input=functions.get("input"), **options)
+    if planned.gpu is not None and settings.get("callgrind"):
+        raise UsageError("callgrind counts instructions of the CPU: leave device out, or callgrind")
     rest = {"benchmark": name, "names": names, "options": options}
     with tempfile.TemporaryDirectory(prefix="deadheat-") as folder:
         paths = {

@@ -355,6 +355,7 @@ def test_settings_that_make_no_sense_are_refused():
         ({"device": "cuda:-1"}, "device must be"),
         ({"cache": "hot"}, "cache must be"),
         ({"cache": "cold", "device": "cpu"}, "cache='cold' needs device='cuda'"),
+        ({"callgrind": True}, "callgrind counts instructions of the CPU"),
     ]:
         with pytest.raises(deadheat.UsageError, match=words):
             raced(kernel(1), kernel(1), **settings)
@@ -427,7 +428,7 @@ deadheat.suite()
 """
 
 
-def verdicts(tmp_path, count, more):
+def verdicts(tmp_path, count, more, sides=1):
     """The verdicts on so many races of a file, whose process starts once a replicate."""
     import os
     import subprocess
@@ -436,9 +437,10 @@ def verdicts(tmp_path, count, more):
 
     file = tmp_path / "bench_gpu.py"
     file.write_text(SUITE.format(count=count, more=more))
+    commands = [f"{sys.executable} {file}"] * sides
     path = os.pathsep.join([str(SIMULATED), str(Path(deadheat.__file__).parents[1])])
     said = subprocess.run(
-        [find_program(), "bench", f"{sys.executable} {file}", "--json", "--quiet", "--seed=3"],
+        [find_program(), "bench", *commands, "--json", "--quiet", "--seed=3"],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": path},
         capture_output=True,
@@ -461,6 +463,29 @@ def test_more_work_is_found_on_a_drifting_device(tmp_path, device):
     found = verdicts(tmp_path, 10, 0.02)
     assert found.count("slower") >= 8, found
     assert "faster" not in found
+
+
+def test_two_builds_take_turns_on_a_device(tmp_path, device):
+    device(**NOISY, throttled=2)
+    # Each function races its namesake of the other build.
+    found = verdicts(tmp_path, 1, 0.0, sides=2)
+    assert len(found) == 2
+    assert None not in found
+
+
+def test_the_answer_has_a_page_and_a_plot_of_gpu_time(tmp_path):
+    result = raced(kernel(30_000), kernel(33_000), **JUDGED)
+    result.page(tmp_path / "page.html")
+    assert "GPU time" in (tmp_path / "page.html").read_text()
+    assert result._repr_html_().count("<circle") == 7
+    assert all(0.05 < effect < 0.15 for effect in result.effects())
+
+
+def test_a_control_and_a_quantile_are_raced_on_a_device():
+    result = raced(kernel(30_000), kernel(36_000), control=True, **JUDGED)
+    assert result.verdict == "slower"
+    rows = raced(kernel(30_000), kernel(36_000), quantile=0.9, blocks=25).samples
+    assert {row["iterations"] for row in rows} == {1}
 
 
 def test_a_file_has_benchmarks_of_a_gpu_or_of_the_cpu(monkeypatch):
