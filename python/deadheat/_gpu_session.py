@@ -256,7 +256,8 @@ class GpuSession(Session):
             if contender.waits:
                 notes.append(
                     f"{benchmark.label(self._names[contender.number])} waits for the device within "
-                    "a call, so its GPU time includes the gaps between its launches."
+                    "a call, or launches more than can be queued, so its GPU time includes the "
+                    "gaps between its launches."
                 )
         chosen = chosen_by_autotuners(benchmark)
         if chosen:
