@@ -295,6 +295,9 @@ pub(super) fn complete(
         of_quantile.is_none() && can_start_cold(benchmark, &piloted.pilot, margin);
     benchmark.in_pairs = blocks.is_none() && of_quantile.is_none() && is_slow(benchmark, piloted);
     benchmark.one_input = has_long_input(benchmark, &piloted.pilot);
+    if benchmark.one_input {
+        benchmark.notes.push(ONE_INPUT.to_owned());
+    }
     let turns = benchmark.processes_per_replicate() > Some(1);
     let costs = Costs::of(piloted, benchmark, turns);
     let found = match benchmark.in_pairs {
@@ -314,6 +317,9 @@ const INPUT_TO_SAMPLES: f64 = 10.0;
 /// … and this many nanoseconds is made once in a replicate: with an input of 0.3 s for each block, a
 /// function of 10 µs raced for 173 s, nearly all of it spent on inputs.
 const LONG_INPUT_NS: f64 = 1e7;
+/// The note of a benchmark with one input in each replicate.
+const ONE_INPUT: &str = "Making an input takes much longer than the samples on it, so all blocks of a \
+                         replicate share one input.";
 
 /// Returns true if making an input takes so long that all blocks of a replicate have one.
 fn has_long_input(benchmark: &Benchmark, pilot: &Pilot) -> bool {
