@@ -40,16 +40,6 @@ fn documents() -> Vec<String> {
     found
 }
 
-/// The pages in docs/ways/. Their transcripts use programs and files that are
-/// not everywhere, so they are not run; only their links are followed.
-fn ways_in() -> Vec<String> {
-    let folder = fs::read_dir(repository().join("docs/ways")).unwrap();
-    let names = folder.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let mut found: Vec<String> = names.map(|name| format!("docs/ways/{name}")).collect();
-    found.sort();
-    found
-}
-
 /// Headings of the longest document that need nothing which a command before
 /// them has left: its parts are run side by side, for most of them wait.
 const FRESH_STARTS: [&str; 3] = ["### Design", "### Hooks", "### Files"];
@@ -370,25 +360,6 @@ fn the_examples_of_the_manual_of_functions_are_compiled() {
     for block in tried {
         let found = compiled.iter().any(|file| file.contains(&bare(block)));
         assert!(found, "nobody compiles this:\n{block}");
-    }
-}
-
-#[test]
-fn every_link_from_one_document_to_another_arrives() {
-    let linked = documents().into_iter().chain(ways_in());
-    for document in linked.chain(["CHANGELOG.md".to_owned()]) {
-        let folder = repository().join(&document);
-        let folder = folder.parent().unwrap();
-        // A lambda of C++ looks like a link and is none.
-        let document_text = text(&document);
-        let prose = document_text.split("```").step_by(2);
-        for link in prose.flat_map(|prose| prose.split("](").skip(1)) {
-            let target = link.split([')', '#']).next().unwrap();
-            if target.is_empty() || target.starts_with("http") {
-                continue;
-            }
-            assert!(folder.join(target).exists(), "{document} → {target}");
-        }
     }
 }
 
