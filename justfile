@@ -170,6 +170,10 @@ attack *options:
 action:
     action/tests/with_act.sh
 
+# The manuals as a site with search, in target/book (cargo install mdbook, python3)
+book:
+    mdbook build
+
 # The chart library of the page from its pinned versions (node and npm)
 charts:
     crates/deadheat-report/assets/page/build.sh
