@@ -81,7 +81,10 @@ fn build(block: &str, folder: &Path) -> Result<(), String> {
     if !manifest.contains("[[bench]]") {
         manifest += "\n[[bench]]\nname = \"text\"\nharness = false\n";
     }
-    let bench = manifest.split("[[bench]]\nname = \"").nth(1).expect("a name");
+    let bench = manifest
+        .split("[[bench]]\nname = \"")
+        .nth(1)
+        .expect("a name");
     let bench = bench.split('"').next().unwrap();
     let code = match manifest.contains("\ncriterion = ") {
         true => BENCH_OF_CRITERION.to_owned(),
@@ -94,7 +97,10 @@ fn build(block: &str, folder: &Path) -> Result<(), String> {
     let done = Command::new(env!("CARGO"))
         .args(["check", "--offline", "--quiet", "--bench", bench])
         .current_dir(&package)
-        .env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("install_lines"))
+        .env(
+            "CARGO_TARGET_DIR",
+            Path::new(env!("CARGO_TARGET_TMPDIR")).join("install_lines"),
+        )
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&done.stderr);
@@ -136,9 +142,21 @@ fn the_dependency_lines_of_the_documents_build_in_a_package_outside_the_checkout
 fn lines_that_need_a_registry_are_told_from_lines_with_a_path() {
     for (line, ours, fetched) in [
         ("deadheat = { version = \"0.1\" }", true, true),
-        ("deadheat = { path = \"../deadheat/crates/deadheat\" } # here", true, false),
-        ("criterion = { package = \"deadheat-criterion\", version = \"0.1\" }", true, true),
-        ("itoa = { version = \"=1.0.9\" } # as deadheat has it", false, true),
+        (
+            "deadheat = { path = \"../deadheat/crates/deadheat\" } # here",
+            true,
+            false,
+        ),
+        (
+            "criterion = { package = \"deadheat-criterion\", version = \"0.1\" }",
+            true,
+            true,
+        ),
+        (
+            "itoa = { version = \"=1.0.9\" } # as deadheat has it",
+            false,
+            true,
+        ),
         ("deadheat-report = { opt-level = 0 }", false, false),
     ] {
         assert_eq!((is_ours(line), is_fetched(line)), (ours, fetched), "{line}");
@@ -148,7 +166,10 @@ fn lines_that_need_a_registry_are_told_from_lines_with_a_path() {
 #[test]
 fn the_programs_that_readme_installs_are_in_the_package_that_it_names() {
     let readme = fs::read_to_string(repository().join("README.md")).unwrap();
-    let path = readme.split("cargo install --path ").nth(1).expect("a path");
+    let path = readme
+        .split("cargo install --path ")
+        .nth(1)
+        .expect("a path");
     let path = path.split(['`', '\n', ' ']).next().unwrap();
     let package = repository().join(path);
     let manifest = fs::read_to_string(package.join("Cargo.toml")).unwrap();
