@@ -170,6 +170,10 @@ attack *options:
 action:
     action/tests/with_act.sh
 
+# The animated picture of README from a real run (cc, hyperfine, deadheat in PATH, python3)
+picture:
+    python3 docs/pictures/dead_heat.py
+
 # The manuals as a site with search, in target/book (cargo install mdbook, python3)
 book:
     mdbook build
