@@ -428,8 +428,7 @@ fn many(setting: &Setting) -> Section {
     let text = format!(
         "## Hosts like these\n\nSix hosts or more are a sample of hosts: the truth is the mean of all hosts that there might be, here no change. A verdict of faster \
          or slower is false then. Hosts that are alike have ten replicates each, whose effects scatter by .5 %; unequal ones from 6 to 40, which scatter by .4 % on one half \
-         and by 2 % on the other; two kinds show 2 % more and 2 % less; where one is broken it shows 20 % more, and so does no other host: nothing is promised there. The next \
-         host is one more of the same, measured as they are; of unequal ones, where it may be measured worse than these, nothing is promised of it.\n\n*All pairs pooled* is one t test over the pairs of all hosts, *by precision* a mean of hosts weighted by their estimated \
+         and by 2 % on the other; two kinds show 2 % more and 2 % less; where one is broken it shows 20 % more, and so does no other host: nothing is promised there. The next host is drawn from the same distribution, with the same precision. For hosts of unequal precision nothing is promised about it.\n\n*All pairs pooled* is one t test over the pairs of all hosts, *by precision* a mean of hosts weighted by their estimated \
          precision, both at 5 %: what tools do that take hosts for one machine.\n\n{table}\n"
     );
     Section { text, bars }

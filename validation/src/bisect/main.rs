@@ -682,9 +682,9 @@ fn peers(setting: &Setting) -> Section {
     }
     Section {
         text: format!(
-            "## Beside a plain bisect\n\nThe same histories and the same noise. A plain bisect halves the range by one \
-             test of the commit in the middle against GOOD and always names a commit. Of its tests one takes all \
-             {REPLICATES} replicates, paired as those of deadheat, and calls slower what a t test at 5 % does. One \
+            "## Beside a plain bisect\n\nThese searches use the same histories and the same noise. A plain bisect halves the range by one \
+             test of the commit in the middle against GOOD and always names a commit. One of its variants takes all \
+             {REPLICATES} replicates, paired like those of deadheat, and judges them by a t test at 5 %. One \
              is what scripts for `git bisect run` do: ten runs of GOOD, then ten of the commit, and Welch's test at \
              5 %; a run scatters by .42 %, so that the difference of two has the scatter of a replicate, and the \
              machine drifts by a random walk of .1 % a run. One is the rule of criterion: a hundred samples of each \
