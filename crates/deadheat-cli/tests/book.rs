@@ -193,7 +193,7 @@ fn dead_links_are_found() {
         assert_eq!(check(dead), 1, "{dead}");
     }
     let code = "```cpp\n[](x)\n```\nand `[](y)`\n";
-    assert_eq!(dead_links("docs/b.md", code, read), [String::new(); 0]);
+    assert!(dead_links("docs/b.md", code, read).is_empty());
 }
 
 #[test]
