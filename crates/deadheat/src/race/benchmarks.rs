@@ -18,7 +18,7 @@ use super::entries::{BenchmarkRace, Entries, PilotedContenders, function_contend
 #[cfg(feature = "commands")]
 use super::harness;
 use super::header::{self, environment_of};
-use super::pilots::{Pilots, notes_on_inputs};
+use super::pilots::Pilots;
 use super::planning::{
     design, forecast, looks, plan_for_costs, refuse_unmeasured, refuse_unmeasured_overrides,
     refuse_unwritable,
@@ -82,7 +82,7 @@ pub fn race_benchmarks(
         failures,
         left_out,
     } = pilots;
-    for note in contenders.notes().into_iter().chain(notes_on_inputs(&plan)) {
+    for note in contenders.notes() {
         to_stderr("deadheat: note", &note);
     }
     let raced: Vec<Benchmark> = (plan.benchmarks.iter().filter(|one| plan.races(one)))
