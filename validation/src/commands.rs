@@ -230,8 +230,7 @@ fn beside_hyperfine(setting: &Setting) -> Section {
     }
     let _ = writeln!(
         text,
-        "\n{version}, {rounds} rounds. A race of two also launches, untimed, the command that \
-         primes a block when another one ran last.\n"
+        "\n{version}, {rounds} rounds. A race of two also launches the command that primes a block, untimed, if another one ran last.\n"
     );
     told(text)
 }

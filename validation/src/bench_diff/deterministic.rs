@@ -60,9 +60,7 @@ pub fn section(setting: &Setting) -> Section {
     if by_means.0 > 0 {
         text += &format!(
             "The means in deadheat's JSON are anomalous in {} of {} races. They are taken over all samples, some hundreds, those \
-             included during which something else had the core; one of those moves a mean by percents. Nothing is judged by them: the \
-             estimate compares neighbours and lets no single sample outvote the others. Means over the blocks of the answer alone would be \
-             no better: tried on 25 races at 100 µs and 1 % that are not in the raw data, they were anomalous in 19 and those over all samples in 18. Of the 18,484 \
+             included during which something else had the core; one of those moves a mean by percents. They judge nothing: the estimate compares neighbours and limits the weight of each sample. Means over the blocks of the answer only are not better: in 25 races at 100 µs and 1 % that are not in the raw data, they were anomalous in 19, and those over all samples in 18. Of the 18,484 \
              samples there 548 took more than half as long again as the median; in 47 of them the kernel had seen the core change hands, \
              and in 425 more than nine tenths was CPU time. Most likely the host had the core, and nothing inside tells those samples from slow code.\n\n",
             by_means.0, by_means.1

@@ -112,8 +112,7 @@ pub fn method(calibration: &str) -> String {
          recorded in ns at 100 µs and in µs at 20 ms, as its manual advises. Its verdict is Welch's test of the logarithms, two-sided at \
          5 %; what it says is its ratio of medians from logarithms.\n\
          - **deadheat** of this repository: a bench target with this one race, `--bench` and nothing that changes the race (alpha 5 %, margin 1 %; \
-         `--json` and `--save` for this page, `--seed` so that it can be repeated). Its reported difference is its estimate, which by definition equals the difference of the typical times shown with it. Where the cores are loaded \
-         it races once more with `--metric cpu`, as its manual advises there; its medians, means and estimate are of CPU time then.\n\n\
+         `--json` and `--save` for this page, `--seed` so that it can be repeated). Its reported difference is its estimate, which by definition equals the difference of the typical times shown with it. With loaded cores it races once more with `--metric cpu`, as its manual advises; its medians, means and estimate are then of CPU time.\n\n\
          A reversal: the median or the mean of f1 is below that of f2. An anomaly: the relative difference of the medians or of the means differs from the known one by more than 40 % of it. Both are counted as bench_diff counts them, if either figure is off; the numbers after it are those of the median and of the mean. deadheat shows medians and means of both sides only with `-v` and judges by neither of them. So the same is also counted for the difference that a tool reports, which for deadheat is that of its typical times. (Until typical times stood there, medians and means did, and missed 14 bars of their own: the counts \
          behind those are still in the table.)\n\n",
         cores(),

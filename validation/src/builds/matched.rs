@@ -50,8 +50,7 @@ pub fn section(setting: &Setting) -> Section {
     };
     section.text += "The raced function does 1 % more. Races of 24 replicates, never stopped early; the three kinds of links take \
                      turns. The *error* is half the interval; at equal time it is multiplied by the root of the seconds, and told in \
-                     units of its median on independent links. On the one link *as built* nothing differs between replicates that a \
-                     placement could move, so its error is the least that any matching of links can reach. With one input, placement is most of the error. With a new input in every block, the learning of the branch predictor scatters blocks more than any placement does.\n\n\
+                     units of its median on independent links. On the single link *as built*, placement does not differ between replicates, so its error is the smallest that any matching of links can reach. With one input, placement is most of the error. With a new input in every block, the learning of the branch predictor scatters blocks more than any placement does.\n\n\
                      | input | links | races | error, points, median (range) | at equal time | seconds | change, % |\n\
                      | --- | --- | --- | --- | --- | --- | --- |\n";
     gain(setting, &mut section, "one", &one_old, &one_slower);
