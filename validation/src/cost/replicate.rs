@@ -32,6 +32,7 @@ pub fn section(shop: &Workshop) -> Section {
         seed: plan.seed,
         placements: None,
         callgrind: false,
+        forks: false,
     };
     let engine = FunctionContenders::new(options, &interrupts);
     let mut engine = engine.expect("workers can be started");
