@@ -123,7 +123,7 @@ fn page(name: &str, command: Command, see_also: &[&str]) -> Page {
     };
     page.verbatim(
         "EXAMPLES",
-        examples.as_deref().map_or("", lines_of_examples),
+        examples.as_deref().map_or("", markdown::lines_of_examples),
     )
     .end(name, see_also)
 }
@@ -147,11 +147,6 @@ fn cargo_page() -> Page {
         .verbatim("OPTIONS BEFORE --", options)
         .section(Man::render_options_section)
         .end(name, &["deadheat", "deadheat-rev", "cargo-bench"])
-}
-
-/// The examples that stand below a list of options, without their title.
-fn lines_of_examples(text: &str) -> &str {
-    text.strip_prefix("Examples:\n").unwrap_or(text)
 }
 
 /// Returns the text with what is not ASCII spelled as every troff reads it, whatever the locale.

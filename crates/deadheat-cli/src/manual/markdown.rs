@@ -31,6 +31,11 @@ pub(super) fn cargo_part(help: &str, after_dashes: &Command) -> String {
     text
 }
 
+/// Returns the examples below a list of options, without their title.
+pub(super) fn lines_of_examples(text: &str) -> &str {
+    text.strip_prefix("Examples:\n").unwrap_or(text)
+}
+
 /// Returns the commands below one, in the order of its help.
 fn shown(command: &Command) -> impl Iterator<Item = &Command> {
     let below = command.get_subcommands();
@@ -49,7 +54,7 @@ fn push_command(text: &mut String, above: &str, command: &Command, level: usize)
     push_options(text, command);
     if let Some(examples) = command.get_after_help() {
         let examples = examples.to_string();
-        let examples = super::lines_of_examples(&examples);
+        let examples = lines_of_examples(&examples);
         let lines = examples.lines().map(str::trim);
         *text += &format!(
             "```sh\n{}\n```\n\n",
