@@ -181,8 +181,8 @@ mod tests {
         let mut program = example();
         program.build();
         let page = page(&program);
-        for word in ["secret", "inner", "--help"] {
-            assert!(!page.contains(&format!("`{word}")), "{word}: {page}");
+        for option in ["--secret", "-h", "--help"] {
+            assert!(!page.contains(&format!("- `{option}")), "{option}: {page}");
         }
         assert!(!page.contains("deadheat inner"), "{page}");
     }
