@@ -170,6 +170,14 @@ attack *options:
 action:
     action/tests/with_act.sh
 
+# The animated picture of README from a real run (cc, hyperfine, deadheat in PATH, python3)
+picture:
+    python3 docs/pictures/dead_heat.py
+
+# The manuals as a site with search, in target/book (cargo install mdbook, python3)
+book:
+    mdbook build
+
 # The chart library of the page from its pinned versions (node and npm)
 charts:
     crates/deadheat-report/assets/page/build.sh
