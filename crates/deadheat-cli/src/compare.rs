@@ -367,6 +367,7 @@ fn told(analysis: &Analysis, options: &BenchOptions, layout: &LayoutArgs) -> Str
         all_metrics: layout.all_metrics,
         figures: answer.figures,
         plot: answer.plot,
+        time_unit: answer.time_unit,
     };
     match answer.format {
         // It has a line per comparison anyway.

@@ -130,7 +130,7 @@ fn compared(analysis: &Analysis, shared: &[WarningText]) -> Vec<Test> {
 }
 
 fn test(name: String, comparison: &Comparison, called: Called<'_>, source: Source) -> Test {
-    let sentence = sentences::verdict(comparison, called, source, GLYPHS);
+    let sentence = sentences::verdict(comparison, called, source, GLYPHS).to_string();
     let outcome = comparison.gate.as_ref().map(|hit| {
         let rule = gates::rule(hit, GLYPHS);
         match gates::pardon(comparison, hit, GLYPHS) {

@@ -51,7 +51,7 @@ const SCRIPTS: [Script; 7] = [
     },
     Script {
         text: include_str!("../assets/page/scales.js"),
-        hash: "sha256-IBKnLw6OZg4WUt+XNrWl8fFtOX8w0UmSqwAFQS8WRXk=",
+        hash: "sha256-bJsdpPBsDLH2KcCCUr3fLBbdR2wn6Tpww08WIizfaps=",
     },
     Script {
         text: include_str!("../assets/page/series.js"),
@@ -59,7 +59,7 @@ const SCRIPTS: [Script; 7] = [
     },
     Script {
         text: include_str!("../assets/page/shapes.js"),
-        hash: "sha256-4HwIIuO/lMEk0EnUZwl7OUSZdNDuqS3yW724qcvpRxE=",
+        hash: "sha256-Vxg88jM1X39vi67ieSHZvT/m43XCJ5BvMc/5n/zdJtE=",
     },
     Script {
         text: include_str!("../assets/page/drawing.js"),
@@ -381,7 +381,7 @@ impl Section<'_, '_> {
     fn body(&self, out: &mut dyn Write) -> fmt::Result {
         let (run, group) = (self.run, self.group);
         let labels = run.labels(group);
-        let mut verdicts = run.verdicts(group, false);
+        let mut verdicts = run.verdicts_with_counts(group);
         for (line, comparison) in verdicts.iter_mut().zip(group) {
             let hit = comparison.gate.as_ref();
             line.details.extend(hit.map(|hit| {
@@ -459,7 +459,7 @@ impl Section<'_, '_> {
 
 /// All metrics side by side, then the secondary figures.
 fn figures_of(out: &mut dyn Write, comparison: &Comparison) -> fmt::Result {
-    let metrics = metrics(comparison, GLYPHS).map(Block::table);
+    let metrics = metrics(comparison, None, GLYPHS).map(Block::table);
     html::blocks(out, metrics.as_slice())?;
     let tables: Vec<Block> = figures::tables(comparison, GLYPHS)
         .into_iter()

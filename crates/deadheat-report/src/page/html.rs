@@ -8,6 +8,7 @@ use crate::document::{Block, Broken, Content, Note, Part, Severity, Table, Tone,
 use crate::gates::breach;
 use crate::glyphs::Glyphs;
 use crate::names::escape;
+use crate::verdict_sentence::Sentence;
 
 /// The characters that a page can show.
 pub(crate) const GLYPHS: Glyphs = Glyphs::Unicode;
@@ -157,7 +158,9 @@ fn block(out: &mut dyn Write, content: &Content<'_>) -> fmt::Result {
             passed,
             broken,
         } => gate(out, *is_open, title, passed.as_deref(), broken),
-        Content::Paragraph(text, _) => write!(out, "<p class=\"quiet\">{}</p>", Text(text)),
+        Content::Paragraph(text, _) | Content::Closing(text) => {
+            write!(out, "<p class=\"quiet\">{}</p>", Text(text))
+        }
         Content::Titled(names, title) => {
             let names: Vec<String> = names.iter().map(|name| format!("{name}: ")).collect();
             write!(out, "<h5>{}{title}</h5>", Text(names.concat()))
@@ -255,13 +258,21 @@ fn verdict(out: &mut dyn Write, one: &VerdictLine) -> fmt::Result {
         Some(Tone::Verdict(verdict)) => verdict.name(),
         _ => "none",
     };
+    let Sentence { strong, rest, .. } = &one.sentence;
+    let quiet = one.sentence.parenthesis();
     write!(
         out,
-        "<p class=\"verdict\" data-verdict=\"{code}\"><span class=\"sign\" aria-hidden=\"true\">{}</span> {}</p>",
+        "<p class=\"verdict\" data-verdict=\"{code}\"><span class=\"sign\" aria-hidden=\"true\">{}</span> ",
         one.mark,
-        Text(&one.sentence)
     )?;
-    let mut details = one.details.iter().chain(&one.aside);
+    if !strong.is_empty() {
+        write!(out, "<strong>{}</strong>", Text(strong))?;
+    }
+    if !quiet.is_empty() {
+        write!(out, "<span class=\"quiet\">{}</span>", Text(quiet))?;
+    }
+    write!(out, "{}</p>", Text(rest))?;
+    let mut details = one.details.iter();
     details.try_for_each(|detail| write!(out, "<p class=\"placement\">{}</p>", Text(detail)))
 }
 

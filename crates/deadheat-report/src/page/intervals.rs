@@ -8,7 +8,8 @@ use deadheat_model::{Comparison, Estimate, LogRatio, Overall};
 use super::html::{GLYPHS, Text, code, isolated};
 use crate::cells::change_cells;
 use crate::hosts::{CONTROL, control, has_controls, name};
-use crate::units::drawn_span;
+use crate::suite;
+use crate::units::{drawn_span, round_factor};
 
 /// So many margins are told apart on a plain axis. Beyond, far changes are drawn together, so that
 /// a margin can still be seen.
@@ -35,17 +36,14 @@ pub(super) struct Axis {
 
 impl Axis {
     /// An axis on which everything has room.
-    pub(super) fn of<'a>(
-        comparisons: &'a [Comparison],
-        overall: impl Iterator<Item = &'a Overall>,
-    ) -> Axis {
+    pub(super) fn of(comparisons: &[Comparison], overall: &[Overall]) -> Axis {
         let margins = comparisons
             .iter()
             .map(|one| LogRatio::from_change(one.margin).0);
         let margin = margins.fold(0.0, f64::max);
         let estimates = comparisons.iter().filter_map(|one| one.estimate.as_ref());
-        let means = overall.map(|one| &one.estimate);
-        Self::with_room_for(estimates.chain(means), margin)
+        let means: Vec<Estimate> = overall.iter().map(suite::mean_of).collect();
+        Self::with_room_for(estimates.chain(&means), margin)
     }
 
     /// An axis on which these estimates have room, with a margin given as a change.
@@ -134,12 +132,15 @@ pub(super) fn axis_marks(axis: &Axis) -> Result<String, fmt::Error> {
 
 /// A change at a mark of the axis, without digits it does not need.
 fn mark(change: f64) -> String {
+    if let Some(factor) = round_factor(change, GLYPHS) {
+        return factor;
+    }
     let percent = format!("{:.2}", change.abs() * 100.0);
     let percent = percent.trim_end_matches('0').trim_end_matches('.');
     match change {
         0.0 => "0".to_owned(),
-        below if below < 0.0 => format!("{}{percent} %", GLYPHS.minus()),
-        _ => format!("+{percent} %"),
+        below if below < 0.0 => format!("{}{percent}%", GLYPHS.minus()),
+        _ => format!("+{percent}%"),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::names::{shorten, shown};
 use crate::run::Run;
 use crate::sentences;
 use crate::suite::{self, left_out_cell, legend_alone};
-use crate::units::{Precision, counted};
+use crate::units::{counted, share};
 
 /// Columns that the words of a failure may take in a row.
 const WORDS: usize = 400;
@@ -36,7 +36,7 @@ pub(super) fn write(
         candidate: table.columns[1].kind.is_name(),
         gate: analysis.comparisons.iter().any(|one| one.gate.is_some()),
     };
-    let axis = Axis::of(&analysis.comparisons, suite::means(analysis));
+    let axis = Axis::of(&analysis.comparisons, &analysis.overall);
     let rows = analysis.comparisons.len() + analysis.failures.len() + analysis.left_out.len();
     out.write_str(
         "<section class=\"suite\" aria-labelledby=\"suite\"><h2 id=\"suite\">Overview</h2>",
@@ -280,11 +280,11 @@ fn without(
 
 /// The mean over all benchmarks of a recording, below the rows.
 fn means(out: &mut dyn Write, run: &Run<'_>, columns: &Columns, axis: &Axis) -> fmt::Result {
-    if suite::means(run.analysis).next().is_none() {
+    if run.analysis.overall.is_empty() {
         return Ok(());
     }
     out.write_str("<tfoot>")?;
-    for one in suite::means(run.analysis) {
+    for one in &run.analysis.overall {
         let count = counted(one.benchmarks as u64, "benchmark", "benchmarks");
         let name = match one.population {
             Population::These => format!("mean of {count}"),
@@ -296,7 +296,7 @@ fn means(out: &mut dyn Write, run: &Run<'_>, columns: &Columns, axis: &Axis) -> 
             write!(out, "<td class=\"who\">{}</td>", Text(isolated(&candidate)))?;
         }
         out.write_str("<td class=\"call\"></td>")?;
-        interval_cells(out, Some(&one.estimate), None, "none", axis)?;
+        interval_cells(out, Some(&suite::mean_of(one)), None, "none", axis)?;
         out.write_str("<td class=\"number value\"></td><td class=\"number value\"></td>")?;
         if columns.gate {
             out.write_str("<td class=\"gate\"></td>")?;
@@ -313,9 +313,7 @@ fn legend(out: &mut dyn Write, axis: &Axis, comparisons: &[Comparison]) -> fmt::
     };
     let all_alike = comparisons.iter().all(|one| one.margin == first.margin);
     let margin = if all_alike {
-        let margin = Precision::of(None).size(first.margin);
-        let short = margin.replace(".00", "");
-        format!("the margin of ±{short}")
+        format!("the margin of ±{}", share(first.margin))
     } else {
         "the margin of each row".to_owned()
     };

@@ -213,6 +213,7 @@ impl<'a> Run<'a> {
                 &suite::sides(group),
                 &group[0].metric,
                 &figures,
+                self.time_unit,
                 self.glyphs,
             );
             for (index, (label, shown)) in labels.iter().zip(shown).enumerate() {
@@ -253,7 +254,7 @@ impl<'a> Run<'a> {
         let verdicts = self
             .groups
             .iter()
-            .flat_map(|group| self.verdicts(group, false));
+            .flat_map(|group| self.verdicts_with_counts(group));
         verdicts.collect()
     }
 
@@ -277,7 +278,7 @@ impl<'a> Run<'a> {
     fn all_metrics(&self) -> Vec<Table<'a>> {
         let mut tables: Vec<Table> = Vec::new();
         for (group, comparison, names) in self.named() {
-            let Some(mut of_one) = metrics(comparison, self.glyphs) else {
+            let Some(mut of_one) = metrics(comparison, self.time_unit, self.glyphs) else {
                 continue;
             };
             let name = match names.last().filter(|_| group.len() > 1) {
@@ -409,14 +410,8 @@ pub fn to_paired(analysis: &Analysis, width: usize, glyphs: Glyphs) -> String {
     // Benchmarks that broke down or were left out have no times; they are named all the same.
     blocks.extend(Block::notes(run.failures()).map(Block::tight));
     blocks.extend(run.left_out().map(Block::tight));
-    let color = false;
-    Terminal {
-        width,
-        color,
-        glyphs,
-        whole_names: false,
-    }
-    .render(&blocks)
+    let unicode = glyphs == Glyphs::Unicode;
+    Terminal::new(width, false, unicode).render(&blocks)
 }
 
 /// All cells but the name.

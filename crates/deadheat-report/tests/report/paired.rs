@@ -112,6 +112,6 @@ fn no_width_is_too_small_or_too_large_for_pairs() {
 fn a_verdict_about_the_source_says_so_side_by_side() {
     let found = paired(&placed_suite());
     let of = |row: usize| found.lines().nth(row).unwrap_or_default();
-    assert!(of(1).contains("dead heat (source) +0.02 %"), "{found}");
-    assert!(of(3).contains("dead heat +0.02 %"), "{found}");
+    assert!(of(1).contains("dead heat (source) +0.02%"), "{found}");
+    assert!(of(3).contains("dead heat +0.02%"), "{found}");
 }

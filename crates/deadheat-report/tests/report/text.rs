@@ -4,7 +4,7 @@ use deadheat_report::{Detail, Glyphs, TextOptions, to_text, warnings};
 
 use crate::fixtures::*;
 
-const UNICODE: TextOptions = TextOptions {
+const UNICODE: TextOptions<'static> = TextOptions {
     width: 80,
     color: false,
     unicode: true,
@@ -12,9 +12,12 @@ const UNICODE: TextOptions = TextOptions {
     figures: false,
     plot: false,
     whole_names: false,
+    recorded: &[],
+    legend: false,
+    time_unit: None,
 };
 
-const BRIEF: TextOptions = TextOptions {
+const BRIEF: TextOptions<'static> = TextOptions {
     detail: Detail::Brief,
     ..UNICODE
 };
@@ -42,7 +45,7 @@ fn a_host_that_is_left_out_by_its_control_is_named_with_the_reason() {
     for part in [
         "this speaks of hosts like these 6",
         "on 3 of 6 hosts the control is told apart, too many to leave them out, so none is: part 3, \
-         +2.10 % [",
+         +2.10% [",
     ] {
         assert!(words.contains(part), "{part}: {many}");
     }
@@ -85,19 +88,17 @@ fn a_race_of_two_commands_in_a_wide_terminal() {
 #[test]
 fn a_quantile_is_named_wherever_its_verdict_is_told() {
     for (found, sentence) in [
-        (Some(Verdict::Slower), "in the 99 % quantile by"),
-        (
-            Some(Verdict::Equivalent),
-            "differ in the 99 % quantile by less",
-        ),
-        (Some(Verdict::Inconclusive), "in the 99 % quantile is +3"),
-        (None, "in the 99 % quantile is +3"),
+        (Some(Verdict::Slower), "is slower: +3.20% time in"),
+        (Some(Verdict::Equivalent), "(+3.20% time in"),
+        (Some(Verdict::Inconclusive), "', +3.20% time in"),
+        (None, "', +3.20% time in"),
     ] {
         let text = to_text(&of_a_quantile(found, 0.032), &BRIEF);
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(text.contains(sentence), "{text}");
-        // What stands in place of what is typical.
-        assert!(text.starts_with("99 % quantile"), "{text}");
+        let sentence = format!("{sentence} the 99% quantile");
+        assert!(text.contains(&sentence), "{text}");
+        // The quantile takes the place of what is typical in the table.
+        assert!(text.contains(" 99% quantile min samples"), "{text}");
         let open = found == Some(Verdict::Inconclusive);
         assert_eq!(text.contains("about 7 more replicates"), open, "{text}");
     }
@@ -106,13 +107,13 @@ fn a_quantile_is_named_wherever_its_verdict_is_told() {
     let text = to_text(&cpu, &BRIEF);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        text.contains("in the 99 % quantile of CPU time by"),
+        text.contains("is slower: +3.20% CPU time in the 99% quantile"),
         "{text}"
     );
     let mut suite = suite();
     suite.comparisons[0].quantile = Some(0.999);
     let text = to_text(&suite, &BRIEF);
-    assert!(text.contains("sort (size=10) at 99.9 %"), "{text}");
+    assert!(text.contains("sort (size=10) at 99.9%"), "{text}");
 }
 
 /// The first lines of a verdict's text: everything but the contenders.
@@ -500,9 +501,9 @@ fn the_parts_of_the_scatter_are_among_the_figures() {
     };
     let text = to_text(&placed(), &options);
     for row in [
-        "sd of placement alone                                   1.4 %",
-        "sd of the process alone                                0.31 %",
-        "sd of the block alone                                  0.72 %",
+        "sd of placement alone                                   1.4%",
+        "sd of the process alone                                0.31%",
+        "sd of the block alone                                  0.72%",
     ] {
         let words: Vec<&str> = row.split_whitespace().collect();
         let found = text.lines().any(|line| {
@@ -558,7 +559,7 @@ fn placement_is_noted_only_where_it_could_have_made_the_change() {
 #[test]
 fn a_control_that_found_nothing_is_a_noise_floor() {
     let text = to_text(&with_a_quiet_control(), &BRIEF);
-    let floor = "  baseline against itself: \u{2212}0.03 % (95 % interval";
+    let floor = "  baseline against itself: \u{2212}0.03% (95% CI";
     assert!(text.contains(floor), "{text}");
     assert!(!text.contains("provisional"), "{text}");
 }

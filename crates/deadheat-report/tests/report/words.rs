@@ -38,6 +38,9 @@ fn renderings(analysis: &Analysis) -> Vec<String> {
                     figures: true,
                     plot: true,
                     whole_names: false,
+                    recorded: &[],
+                    legend: false,
+                    time_unit: None,
                 },
             ));
         }
