@@ -377,7 +377,12 @@ fn told(analysis: &Analysis, options: &BenchOptions, layout: &LayoutArgs) -> Str
         Format::Json => to_json(analysis),
         Format::Paired => {
             let glyphs = Glyphs::new(shown.unicode);
-            to_paired(analysis, terminal::width_of_tables(), glyphs)
+            to_paired(
+                analysis,
+                terminal::width_of_tables(),
+                answer.time_unit,
+                glyphs,
+            )
         }
     }
 }

@@ -5,14 +5,16 @@
 mod about;
 #[cfg(feature = "reports")]
 mod lists;
+#[cfg(feature = "reports")]
+mod pairs;
 mod text;
 
 #[cfg(feature = "reports")]
 pub(crate) use about::{about, command, shell};
 #[cfg(feature = "reports")]
-pub use lists::{
-    CommentOptions, MarkdownOptions, to_comment, to_markdown, to_markdown_with, to_paired,
-};
+pub use lists::{CommentOptions, MarkdownOptions, to_comment, to_markdown, to_markdown_with};
+#[cfg(feature = "reports")]
+pub use pairs::to_paired;
 pub use text::{TextOptions, to_text};
 
 use std::collections::HashMap;

@@ -39,8 +39,6 @@ pub(crate) struct Terminal {
     pub(crate) glyphs: Glyphs,
     /// True if names at the end of a line are not cut: no terminal limits it.
     pub(crate) whole_names: bool,
-    /// False if every verdict takes one line, however long.
-    pub(crate) wraps_verdicts: bool,
 }
 
 impl Terminal {
@@ -51,7 +49,6 @@ impl Terminal {
             color,
             glyphs,
             whole_names: false,
-            wraps_verdicts: true,
         }
     }
 
@@ -176,13 +173,8 @@ impl Terminal {
 
     /// A verdict behind its mark: its size bold, its interval dim.
     fn verdict(&self, one: &VerdictLine) -> String {
-        let width = if self.wraps_verdicts {
-            self.width
-        } else {
-            usize::MAX
-        };
         let prefix = format!("{} ", one.mark);
-        let text = layout::wrap(&prefix, &one.sentence.to_string(), width);
+        let text = self.wrapped(&prefix, &one.sentence.to_string());
         let text = if self.color {
             let mark = one.tone.map_or(0, Tone::code);
             styled(

@@ -190,8 +190,22 @@ pub(crate) fn quantities_in(
     }
 }
 
-/// Decimals for values in the smallest unit: none from 1,000 on, where they are beyond four digits,
-/// else one; three below 10, where one says little.
+/// The unit of a table whose smallest value is `smallest`, which has at least one digit before the
+/// point in it.
+pub(crate) fn scale_of_table(
+    time_unit: Option<TimeUnit>,
+    unit: Unit,
+    smallest: f64,
+    glyphs: Glyphs,
+) -> Scale {
+    match time_unit.filter(|_| unit == Unit::Nanoseconds) {
+        Some(fixed) => fixed.scale(glyphs),
+        None => Scale::fitting(unit, smallest, glyphs),
+    }
+}
+
+/// Decimals for the values of a row: none from 1,000 on, where they are beyond four digits, else
+/// one; three below 10, where one says little.
 fn plain_decimals(values: &[f64]) -> usize {
     let positive = values.iter().copied().filter(|value| *value > 0.0);
     match positive.fold(f64::INFINITY, f64::min) {
@@ -201,7 +215,7 @@ fn plain_decimals(values: &[f64]) -> usize {
     }
 }
 
-/// Values that are to be compared, in the smallest unit and without its name.
+/// Values that are to be compared, without a unit.
 pub fn plain<const N: usize>(values: &[f64; N]) -> [String; N] {
     let decimals = plain_decimals(values);
     values.map(|value| format!("{value:.decimals$}"))

@@ -292,7 +292,12 @@ impl Answer {
             #[cfg(feature = "reports")]
             Format::Paired => {
                 let glyphs = Glyphs::new(terminal::speaks_unicode());
-                to_paired(analysis, terminal::width_of_tables(), glyphs)
+                to_paired(
+                    analysis,
+                    terminal::width_of_tables(),
+                    self.time_unit,
+                    glyphs,
+                )
             }
             #[cfg(feature = "reports")]
             Format::Markdown => to_markdown_with(analysis, &MarkdownOptions { figures }),

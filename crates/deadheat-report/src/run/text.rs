@@ -69,10 +69,14 @@ const NOTE_LINES: usize = 2;
 /// The analysis as text. Of one benchmark its contenders and the verdicts, of
 /// several a line each and one for all of them; then the doubts.
 pub fn to_text(analysis: &Analysis, options: &TextOptions<'_>) -> String {
+    // A line each, for those who search them.
+    let width = match options.detail {
+        Detail::Terse => usize::MAX,
+        _ => options.width,
+    };
     let terminal = Terminal {
         whole_names: options.whole_names,
-        wraps_verdicts: options.detail != Detail::Terse,
-        ..Terminal::new(options.width, options.color, options.unicode)
+        ..Terminal::new(width, options.color, options.unicode)
     };
     let name = if options.whole_names { LONG_NAME } else { NAME };
     let run = Run {

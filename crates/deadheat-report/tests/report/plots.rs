@@ -87,6 +87,25 @@ fn a_contender_alone_has_one_histogram_and_no_series() {
 }
 
 #[test]
+fn few_points_are_drawn_in_few_lines() {
+    let lines = |points: usize| {
+        let mut one = drawn(12);
+        let plots = one.comparisons[0].plots.as_mut().unwrap();
+        let series = plots.differences.as_mut().unwrap();
+        series.points.truncate(points);
+        series.blocks = points as u32;
+        let text = to_text(&one, &options(60, true));
+        let (above, _) = text.split_once("Change of every block").unwrap();
+        let (_, picture) = above.rsplit_once("\n\n").unwrap();
+        picture.lines().count()
+    };
+    // The last line is the axis.
+    assert!(lines(6) <= 6 && lines(1) <= 6, "{} {}", lines(6), lines(1));
+    assert!(lines(12) <= 12, "{}", lines(12));
+    assert!(lines(60) > lines(6));
+}
+
+#[test]
 fn three_contenders_are_each_drawn_against_the_first() {
     let mut three = three_contenders();
     for one in &mut three.comparisons {

@@ -174,7 +174,7 @@ fn rows_that_do_not_hold_for_the_suite_are_marked_and_the_mark_is_explained() {
         to_text(&analysis, &FULL),
         to_markdown(&analysis),
         to_comment(&analysis, None, &CommentOptions::default()),
-        to_paired(&analysis, 1000, Glyphs::Unicode),
+        to_paired(&analysis, 1000, None, Glyphs::Unicode),
     ];
     for text in &texts {
         assert_eq!(text.matches("slower†").count(), 2, "{text}");

@@ -1,6 +1,6 @@
 use deadheat_model::{Analysis, EndReason, Ending, Metric, Processes, Verdict, Warning};
 use deadheat_report::sentences::{self, Source};
-use deadheat_report::{Detail, Glyphs, TextOptions, to_text, warnings};
+use deadheat_report::{Detail, Glyphs, TextOptions, TimeUnit, to_text, warnings};
 
 use crate::fixtures::*;
 
@@ -116,7 +116,7 @@ fn a_quantile_is_named_wherever_its_verdict_is_told() {
     assert!(text.contains("sort (size=10) at 99.9%"), "{text}");
 }
 
-/// The first lines of a verdict's text: everything but the contenders.
+/// The first lines of a verdict's text.
 fn verdict_of(verdict: Option<Verdict>, change: f64, half_width: f64) -> String {
     let mut one = comparison(verdict, change, half_width);
     one.warnings = vec![];
@@ -125,7 +125,7 @@ fn verdict_of(verdict: Option<Verdict>, change: f64, half_width: f64) -> String 
 
 fn sentence_of(analysis: Analysis) -> String {
     let text = to_text(&analysis, &BRIEF);
-    let paragraph = text.split("\n\n").nth(1).unwrap_or_default();
+    let paragraph = text.split("\n\n").next().unwrap_or_default();
     paragraph.trim_end().to_owned()
 }
 
@@ -554,6 +554,126 @@ fn placement_is_noted_only_where_it_could_have_made_the_change() {
     assert!(is_noted(Verdict::Slower, 0.02, 0.06));
     // There is no verdict to be read.
     assert!(!is_noted(Verdict::Inconclusive, 0.01, 1.0));
+}
+
+#[test]
+fn a_terse_answer_is_a_line_per_candidate_however_narrow() {
+    for (analysis, candidates) in [(race(), 1), (three_contenders(), 2), (over_hosts(), 1)] {
+        let mut analysis = analysis;
+        analysis
+            .comparisons
+            .iter_mut()
+            .for_each(|one| one.warnings.clear());
+        let terse = TextOptions {
+            detail: Detail::Terse,
+            width: 40,
+            recorded: &["recorded in x.jsonl".to_owned()],
+            ..UNICODE
+        };
+        let text = to_text(&analysis, &terse);
+        assert_eq!(text.lines().count(), candidates, "{text}");
+        assert!(text.lines().all(|line| line.contains("95% CI")), "{text}");
+    }
+    let terse = TextOptions {
+        detail: Detail::Terse,
+        width: 20,
+        ..UNICODE
+    };
+    let suite = to_text(&suite(), &terse);
+    let row = "✘ slower             +35.2%  [+33.0%, +37.4%]";
+    assert!(suite.lines().any(|line| line.starts_with(row)), "{suite}");
+}
+
+#[test]
+fn a_path_is_never_broken_and_ends_the_figures() {
+    let path = ".deadheat/runs/20261121-120000-0000002a.jsonl";
+    let recorded = [format!("recorded in {path}")];
+    for (width, detail) in [(44, Detail::Brief), (20, Detail::Full), (80, Detail::Brief)] {
+        let options = TextOptions {
+            width,
+            detail,
+            recorded: &recorded,
+            ..UNICODE
+        };
+        let text = to_text(&race(), &options);
+        assert!(text.contains(path), "{text}");
+        let offers_more = text.split_whitespace().any(|word| word == "(-v");
+        assert_eq!(offers_more, detail == Detail::Brief, "{text}");
+    }
+}
+
+#[test]
+fn terms_are_explained_to_new_readers_and_in_full() {
+    let legend = "typical: a robust average, consistent with the change";
+    let told = |options: TextOptions<'_>, analysis: &Analysis| {
+        let text = to_text(analysis, &options);
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let first = TextOptions {
+        legend: true,
+        ..BRIEF
+    };
+    assert!(!told(BRIEF, &race()).contains(legend));
+    assert!(told(first, &race()).contains(legend));
+    assert!(told(UNICODE, &race()).contains(legend));
+    let suite = told(first, &suite());
+    for term in [
+        "dead heat: 'equivalent' in JSON",
+        "too close to call: 'inconclusive' in JSON",
+    ] {
+        assert!(suite.contains(term), "{suite}");
+        assert!(!told(first, &race()).contains(term));
+    }
+}
+
+#[test]
+fn times_of_tables_have_the_unit_that_was_asked_for() {
+    for analysis in [race(), suite(), three_contenders()] {
+        let options = TextOptions {
+            time_unit: Some(TimeUnit::Milliseconds),
+            ..UNICODE
+        };
+        let text = to_text(&analysis, &options);
+        assert!(text.contains("0.6859 ms"), "{text}");
+        assert!(!text.contains("685.9"), "{text}");
+        // Memory and counts are no times.
+        assert!(text.contains("MiB"), "{text}");
+    }
+}
+
+#[test]
+fn a_factor_leads_beyond_a_quarter() {
+    for (verdict, change, sentence) in [
+        (
+            Verdict::Faster,
+            -0.541,
+            "is 2.18× as fast (−54.10% time, 95% CI −54.",
+        ),
+        (
+            Verdict::Slower,
+            0.352,
+            "is slower: 1.35× the time (+35.20%, 95% CI +35.",
+        ),
+        (
+            Verdict::Slower,
+            15.04,
+            "is slower: 16.0× the time (95% CI 16.0",
+        ),
+        (
+            Verdict::Slower,
+            0.241,
+            "is slower: +24.10% time (95% CI +23.",
+        ),
+        (
+            Verdict::Faster,
+            -0.249,
+            "is faster: −24.90% time (95% CI −2",
+        ),
+    ] {
+        let text = verdict_of(Some(verdict), change, 0.0011);
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(sentence), "{sentence}: {text}");
+    }
 }
 
 #[test]
