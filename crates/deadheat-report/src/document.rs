@@ -142,6 +142,11 @@ impl Note {
         notes
     }
 
+    /// True if it only helps to read the result.
+    pub(crate) fn is_note(&self) -> bool {
+        self.severity == Severity::Note
+    }
+
     /// A remark that says itself what it is about.
     pub(crate) fn of(severity: Severity, text: String) -> Note {
         Note {

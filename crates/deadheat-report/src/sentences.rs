@@ -182,7 +182,12 @@ pub fn scheduling_delay(comparison: &Comparison, always: bool, glyphs: Glyphs) -
     };
     let with = delay.kept.as_ref().map(|kept| {
         let change = effect(kept.effect, kept.interval.as_ref(), glyphs);
-        format!("; with it included: {change} (--waiting keep)")
+        let other = delay
+            .verdict_kept
+            .filter(|_| delay.verdict_kept != comparison.verdict);
+        let other = other.map(|verdict| format!("{}, ", verdict_word_of(Some(verdict))));
+        let other = other.unwrap_or_default();
+        format!("; with it included: {other}{change} (--waiting keep)")
     });
     Some(format!(
         "the machine was busy: scheduling delay ({shares}) is excluded{}",

@@ -205,10 +205,11 @@ pub(crate) fn scale_of_table(
 }
 
 /// Decimals for the values of a row: none from 1,000 on, where they are beyond four digits, else
-/// one; three below 10, where one says little.
+/// one; three below 10, where one says little; four digits below 1.
 fn plain_decimals(values: &[f64]) -> usize {
     let positive = values.iter().copied().filter(|value| *value > 0.0);
     match positive.fold(f64::INFINITY, f64::min) {
+        smallest if smallest < 1.0 => decimals(smallest, 4).min(9),
         smallest if smallest < 10.0 => 3,
         smallest if smallest < 1000.0 => 1,
         _ => 0,
@@ -696,7 +697,8 @@ mod tests {
     fn plain_values_of_a_row_have_the_decimals_that_the_smallest_needs() {
         assert_eq!(plain(&[1234.56, 98765.4]), ["1235", "98765"]);
         assert_eq!(plain(&[999.96, 1000.25]), ["1000.0", "1000.2"]);
-        assert_eq!(plain(&[0.25, 12.0]), ["0.250", "12.000"]);
+        assert_eq!(plain(&[0.25, 12.0]), ["0.2500", "12.0000"]);
+        assert_eq!(plain(&[0.021, 0.023]), ["0.02100", "0.02300"]);
         assert_eq!(plain(&[0.0, 5000.0]), ["0", "5000"]);
         let signed = |difference| plain_signed(&[12.0], difference, Glyphs::Unicode);
         assert_eq!(signed(-1.25), "−1.2");

@@ -23,37 +23,8 @@ struct Chart {
     words: fn(&Comparison, &Plots) -> Option<String>,
 }
 
-/// The charts, in the order of the page.
+/// The charts, in the order of the page, below that of the interval. None is drawn of one point.
 const CHARTS: [Chart; 8] = [
-    Chart {
-        kind: "differences",
-        title: "Differences in order of time",
-        reading: "Each point is the change one block saw; a level cloud is a steady race, steps \
-                  at the thin lines are new replicates, and the curve of running medians shows \
-                  drift.",
-        words: differences,
-    },
-    Chart {
-        kind: "scatter",
-        title: "Baseline against candidate",
-        reading: "Each point is two neighbours in time; below the diagonal the candidate needs \
-                  less, and if circles and triangles lie apart, the order mattered.",
-        words: |_, plots| pairs(plots),
-    },
-    Chart {
-        kind: "replicates",
-        title: "Each replicate by itself",
-        reading: "A point is the median of one replicate and its bar the middle half of its \
-                  blocks; how far the points scatter is what memory layout and process do.",
-        words: |_, plots| replicates(plots),
-    },
-    Chart {
-        kind: "looks",
-        title: "The interval, look by look",
-        reading: "Each bar is the interval at one look at the data; the race ends when it lies \
-                  clear of the margin, or within it.",
-        words: |_, plots| looks(plots),
-    },
     Chart {
         kind: "histogram",
         title: "Histograms",
@@ -61,9 +32,17 @@ const CHARTS: [Chart; 8] = [
                   up: where the two part, the run changed on its way; dashed curves are \
                   fitted shapes.",
         words: |_, plots| {
-            let counted = |side: &Distribution| side.counts.iter().any(|count| *count > 0);
-            (plots.edges.len() > 1 && plots.sides().any(counted)).then(|| outside(plots))
+            let shown = |side: &Distribution| side.counts.iter().sum::<u32>() > 1;
+            (plots.edges.len() > 1 && plots.sides().any(shown)).then(|| outside(plots))
         },
+    },
+    Chart {
+        kind: "differences",
+        title: "Differences in order of time",
+        reading: "Each point is the change one block saw; a level cloud is a steady race, steps \
+                  at the thin lines are new replicates, and the curve of running medians shows \
+                  drift.",
+        words: differences,
     },
     Chart {
         kind: "violin",
@@ -86,6 +65,27 @@ const CHARTS: [Chart; 8] = [
             let any = sides.any(|side| !side.ecdf.is_empty());
             any.then(|| medians(comparison, plots))
         },
+    },
+    Chart {
+        kind: "scatter",
+        title: "Baseline against candidate",
+        reading: "Each point is two neighbours in time; below the diagonal the candidate needs \
+                  less, and if circles and triangles lie apart, the order mattered.",
+        words: |_, plots| pairs(plots),
+    },
+    Chart {
+        kind: "replicates",
+        title: "Each replicate by itself",
+        reading: "A point is the median of one replicate and its bar the middle half of its \
+                  blocks; how far the points scatter is what memory layout and process do.",
+        words: |_, plots| replicates(plots),
+    },
+    Chart {
+        kind: "looks",
+        title: "The interval, look by look",
+        reading: "Each bar is the interval at one look at the data; the race ends when it lies \
+                  clear of the margin, or within it.",
+        words: |_, plots| looks(plots),
     },
     Chart {
         kind: "quantiles",
@@ -148,7 +148,7 @@ fn figure(out: &mut dyn Write, chart: &Chart, words: &str, data: usize) -> fmt::
 
 fn differences(comparison: &Comparison, plots: &Plots) -> Option<String> {
     let series = plots.differences.as_ref()?;
-    if series.points.is_empty() {
+    if series.points.len() < 2 {
         return None;
     }
     let mut words = counted(series.blocks.into(), "block", "blocks");
@@ -191,7 +191,7 @@ fn pairs(plots: &Plots) -> Option<String> {
     let first = first.count();
     let pairs = counted(cloud.pairs.into(), "pair", "pairs");
     let second = shown - first;
-    (shown > 0).then(|| {
+    (shown > 1).then(|| {
         format!(
             "{pairs}; of the {shown} drawn the baseline came first in {first} and the candidate in \
              {second}."
@@ -201,6 +201,9 @@ fn pairs(plots: &Plots) -> Option<String> {
 
 fn replicates(plots: &Plots) -> Option<String> {
     let effects = || plots.replicates.iter().map(|one| one.effect.0);
+    if plots.replicates.len() < 2 {
+        return None;
+    }
     let [lowest, highest] = [effects().reduce(f64::min)?, effects().reduce(f64::max)?]
         .map(|theta| effect(LogRatio(theta), None, GLYPHS));
     let replicates = counted(effects().count() as u64, "replicate", "replicates");
@@ -208,15 +211,15 @@ fn replicates(plots: &Plots) -> Option<String> {
 }
 
 fn looks(plots: &Plots) -> Option<String> {
-    let (first, last) = (plots.looks.first()?, plots.looks.last()?);
+    let [first, .., last] = &plots.looks[..] else {
+        return None;
+    };
     let [first, last] = [first, last].map(|look| {
         let replicates = counted(look.replicates.into(), "replicate", "replicates");
         format!("{} at {replicates}", shown_with(&look.estimate, " "))
     });
-    Some(match plots.looks.len() {
-        1 => format!("One look: {first}."),
-        count => format!("{count} looks: {first}, {last}."),
-    })
+    let count = plots.looks.len();
+    Some(format!("{count} looks: {first}, {last}."))
 }
 
 fn has_quantiles(plots: &Plots) -> bool {

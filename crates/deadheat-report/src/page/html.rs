@@ -148,7 +148,9 @@ fn block(out: &mut dyn Write, content: &Content<'_>) -> fmt::Result {
             write!(out, "<h{level}>{}</h{level}>", Text(title))
         }
         Content::Headline(tally, effort) => {
-            write!(out, "<p class=\"tally\">{}</p>", Text(tally))?;
+            if !tally.is_empty() {
+                write!(out, "<p class=\"tally\">{}</p>", Text(tally))?;
+            }
             let effort = effort.as_deref().unwrap_or_default();
             write!(out, "<p class=\"effort\">{}</p>", Text(effort))
         }
@@ -165,7 +167,10 @@ fn block(out: &mut dyn Write, content: &Content<'_>) -> fmt::Result {
             let names: Vec<String> = names.iter().map(|name| format!("{name}: ")).collect();
             write!(out, "<h5>{}{title}</h5>", Text(names.concat()))
         }
-        Content::Verdicts(verdicts) => verdicts.iter().try_for_each(|one| verdict(out, one)),
+        Content::Verdicts(verdicts) => verdicts.iter().try_for_each(|one| {
+            verdict(out, "p", one)?;
+            details(out, one)
+        }),
         Content::Table(table) => self::table(out, table),
         Content::Notes(notes) => self::notes(out, notes),
         Content::Entry(entry) => {
@@ -253,7 +258,8 @@ pub(super) fn code(comparison: &Comparison) -> &'static str {
     comparison.verdict.map_or("none", |verdict| verdict.name())
 }
 
-fn verdict(out: &mut dyn Write, one: &VerdictLine) -> fmt::Result {
+/// The sentence of a verdict in an element of this name.
+pub(super) fn verdict(out: &mut dyn Write, element: &str, one: &VerdictLine) -> fmt::Result {
     let code = match one.tone {
         Some(Tone::Verdict(verdict)) => verdict.name(),
         _ => "none",
@@ -262,7 +268,7 @@ fn verdict(out: &mut dyn Write, one: &VerdictLine) -> fmt::Result {
     let quiet = one.sentence.parenthesis();
     write!(
         out,
-        "<p class=\"verdict\" data-verdict=\"{code}\"><span class=\"sign\" aria-hidden=\"true\">{}</span> ",
+        "<{element} class=\"verdict\" data-verdict=\"{code}\"><span class=\"sign\" aria-hidden=\"true\">{}</span> ",
         one.mark,
     )?;
     if !strong.is_empty() {
@@ -271,7 +277,11 @@ fn verdict(out: &mut dyn Write, one: &VerdictLine) -> fmt::Result {
     if !quiet.is_empty() {
         write!(out, "<span class=\"quiet\">{}</span>", Text(quiet))?;
     }
-    write!(out, "{}</p>", Text(rest))?;
+    write!(out, "{}</{element}>", Text(rest))
+}
+
+/// What one needs to believe a verdict.
+pub(super) fn details(out: &mut dyn Write, one: &VerdictLine) -> fmt::Result {
     let mut details = one.details.iter();
     details.try_for_each(|detail| write!(out, "<p class=\"placement\">{}</p>", Text(detail)))
 }

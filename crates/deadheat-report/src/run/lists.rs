@@ -34,7 +34,10 @@ pub fn to_markdown(analysis: &Analysis) -> String {
 
 /// As [`to_markdown`], with more in it.
 pub fn to_markdown_with(analysis: &Analysis, options: &MarkdownOptions) -> String {
-    let run = Run::of(analysis, Glyphs::Unicode, NAME);
+    let run = Run {
+        legend: true,
+        ..Run::of(analysis, Glyphs::Unicode, NAME)
+    };
     markdown::document(&run.as_document(options.figures))
 }
 
@@ -76,7 +79,9 @@ impl<'a> Run<'a> {
             blocks.push(Block::paragraph("Nothing was measured."));
         } else {
             blocks.push(Block::table(self.all_contenders()));
-            blocks.extend(self.legend().map(Block::paragraph));
+            let terms = self.terms(&self.analysis.comparisons);
+            let terms = terms.map(|terms| sentence_case(&terms));
+            blocks.extend(self.legend().into_iter().chain(terms).map(Block::paragraph));
         }
         blocks.push(Block::of(Content::Verdicts(self.all_verdicts())));
         blocks.extend(Block::notes(self.failures()));

@@ -375,7 +375,7 @@ fn waiting_that_was_taken_out_is_noted_if_it_would_change_the_answer() {
     ] {
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let line = "the machine was busy: scheduling delay (41% of the time) is excluded; with it \
-                    included: +2% (--waiting keep)";
+                    included: too close to call, +2% (--waiting keep)";
         assert!(words.contains(line), "{words}");
     }
     let is_noted = |change: f64, verdict_kept: Verdict| {
