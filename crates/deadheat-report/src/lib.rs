@@ -79,7 +79,7 @@ mod suite;
 mod surroundings;
 mod terminal;
 pub mod units;
-mod verdict_sentence;
+pub mod verdict_sentence;
 pub mod warnings;
 
 #[cfg(feature = "commands")]

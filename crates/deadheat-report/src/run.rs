@@ -36,7 +36,7 @@ use crate::sentences::{self, Called, Source};
 use crate::suite::left_out_rows;
 use crate::units::{TimeUnit, quantities_in};
 use crate::warnings::{self, WarningText};
-use crate::{hosts, placement, side_by_side, suite, surroundings};
+use crate::{hosts, placement, side_by_side, suite, surroundings, verdict_sentence};
 
 /// The amount of an answer that is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -247,7 +247,7 @@ impl<'a> Run<'a> {
                 names,
                 mark,
                 tone,
-                sentence: sentences::verdict(comparison, called, self.source, self.glyphs),
+                sentence: verdict_sentence::verdict(comparison, called, self.source, self.glyphs),
                 details,
             });
             floors.extend(sentences::noise_floor(comparison, self.glyphs));

@@ -15,7 +15,6 @@ pub use crate::suite::{controls, effort, ending, failed, left_out, overall, tall
 use crate::units::{
     self, MOST_SPREAD, counted, effect, estimated, p_is, share, spread, two_digits,
 };
-pub use crate::verdict_sentence::{Sentence, verdict};
 
 /// The metric in words.
 pub fn metric(metric: &Metric, glyphs: Glyphs) -> String {
@@ -190,7 +189,7 @@ pub fn scheduling_delay(comparison: &Comparison, always: bool, glyphs: Glyphs) -
         format!("; with it included: {other}{change} (--waiting keep)")
     });
     Some(format!(
-        "the machine was busy: scheduling delay ({shares}) is excluded{}",
+        "the machine was busy: scheduling delay ({shares}) is excluded{}.",
         with.unwrap_or_default()
     ))
 }

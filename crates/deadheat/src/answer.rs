@@ -9,7 +9,7 @@ use std::path::Path;
 use deadheat_analysis::analyse_with;
 use deadheat_analysis::{Options, analyse};
 use deadheat_engine::stdout_was_closed;
-use deadheat_format::NOWHERE;
+use deadheat_format::{NOWHERE, are_first_runs};
 use deadheat_model::{Analysis, Run, TextCells};
 use deadheat_report::{Detail, Glyphs, TextOptions, TimeUnit, judged_nothing, to_json, to_text};
 #[cfg(feature = "reports")]
@@ -29,9 +29,6 @@ use crate::rules::Gate;
 use crate::saved::JoinedSides;
 use crate::settings::Color;
 use crate::terminal;
-
-/// The end of the folder that runs are recorded in unless the user names a file.
-const RUNS: &str = ".deadheat/runs";
 
 /// Points of a series worked out for pictures made of characters: several for
 /// every column of the widest terminal.
@@ -139,17 +136,9 @@ impl RunFiles {
         lines.extend(second.map(|second| format!("second race in {}", second.display())));
         RunFiles {
             lines,
-            are_the_first: are_alone(first, count),
+            are_the_first: are_first_runs(first, count),
         }
     }
-}
-
-/// Returns true if the folder of this file holds no more than `count` files. A folder that the user
-/// chose may hold anything, so only that of deadheat counts.
-fn are_alone(file: &Path, count: usize) -> bool {
-    let folder = file.parent().filter(|folder| folder.ends_with(RUNS));
-    let files = folder.and_then(|folder| std::fs::read_dir(folder).ok());
-    files.is_some_and(|files| files.take(count + 1).count() <= count)
 }
 
 impl Answer {

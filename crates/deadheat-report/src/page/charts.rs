@@ -37,14 +37,6 @@ const CHARTS: [Chart; 8] = [
         },
     },
     Chart {
-        kind: "differences",
-        title: "Differences in order of time",
-        reading: "Each point is the change one block saw; a level cloud is a steady race, steps \
-                  at the thin lines are new replicates, and the curve of running medians shows \
-                  drift.",
-        words: differences,
-    },
-    Chart {
         kind: "violin",
         title: "Violin and box",
         reading: "The body is as wide as values are frequent; the box is the middle half with \
@@ -56,6 +48,21 @@ const CHARTS: [Chart; 8] = [
         },
     },
     Chart {
+        kind: "differences",
+        title: "Differences in order of time",
+        reading: "Each point is the change one block saw; a level cloud is a steady race, steps \
+                  at the thin lines are new replicates, and the curve of running medians shows \
+                  drift.",
+        words: differences,
+    },
+    Chart {
+        kind: "scatter",
+        title: "Baseline against candidate",
+        reading: "Each point is two neighbours in time; below the diagonal the candidate needs \
+                  less, and if circles and triangles lie apart, the order mattered.",
+        words: |_, plots| pairs(plots),
+    },
+    Chart {
         kind: "ecdf",
         title: "Share at or below",
         reading: "Height is the share of samples that need at most so much; the curve further \
@@ -65,13 +72,6 @@ const CHARTS: [Chart; 8] = [
             let any = sides.any(|side| !side.ecdf.is_empty());
             any.then(|| medians(comparison, plots))
         },
-    },
-    Chart {
-        kind: "scatter",
-        title: "Baseline against candidate",
-        reading: "Each point is two neighbours in time; below the diagonal the candidate needs \
-                  less, and if circles and triangles lie apart, the order mattered.",
-        words: |_, plots| pairs(plots),
     },
     Chart {
         kind: "replicates",

@@ -2,7 +2,8 @@ use deadheat_model::TextCells;
 use deadheat_model::{
     Analysis, Comparison, LeftOutReason, Metric, MetricComparison, Side, Verdict, Warning,
 };
-use deadheat_report::sentences::{self, Called, Source};
+use deadheat_report::sentences::{Called, Source};
+use deadheat_report::verdict_sentence;
 use deadheat_report::{
     ComparisonOptions, Glyphs, Sort, escape, shorten, to_comparison, to_comparison_csv,
     to_comparison_markdown,
@@ -243,7 +244,7 @@ fn sentences_on_a_throughput_tell_the_change_in_time() {
             candidate: Some("new"),
             baseline_is_shown: false,
         };
-        sentences::verdict(&one, called, Source::Recording, Glyphs::Ascii).to_string()
+        verdict_sentence::verdict(&one, called, Source::Recording, Glyphs::Ascii).to_string()
     };
     let above = told(0.08, Verdict::Faster);
     assert!(
