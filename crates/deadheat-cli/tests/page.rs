@@ -585,7 +585,8 @@ fn hostile_names_are_text_and_nothing_else() {
         for index in opened {
             tab.go(&page, &format!("#b{index}"));
             let charts = Chart::all(&tab, index);
-            assert_eq!(charts.len(), 7);
+            // A race decided at its first look has no chart of looks.
+            assert!((7..=8).contains(&charts.len()), "{index}");
             for &(x, y) in &charts[0].coloured(3) {
                 tab.point(x, y);
             }

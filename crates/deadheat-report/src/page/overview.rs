@@ -329,9 +329,13 @@ fn means(out: &mut dyn Write, run: &Run<'_>, columns: &Columns, axis: &Axis) -> 
     out.write_str("<tfoot>")?;
     for one in &run.analysis.overall {
         let count = counted(one.benchmarks as u64, "benchmark", "benchmarks");
-        let name = match one.population {
-            Population::These => format!("mean of {count}"),
-            Population::LikeThese => format!("mean, {count} taken for a sample"),
+        let mean = suite::mean_of(one);
+        // What the benchmarks are taken for matters to an interval alone.
+        let name = match (one.population, mean.interval) {
+            (Population::LikeThese, Some(_)) => {
+                format!("geometric mean, {count} taken for a sample")
+            }
+            _ => format!("geometric mean of {count}"),
         };
         write!(out, "<tr><th scope=\"row\" class=\"name\">{name}</th>")?;
         if columns.candidate {
@@ -339,7 +343,7 @@ fn means(out: &mut dyn Write, run: &Run<'_>, columns: &Columns, axis: &Axis) -> 
             write!(out, "<td class=\"who\">{}</td>", Text(isolated(&candidate)))?;
         }
         out.write_str("<td class=\"call\"></td>")?;
-        interval_cells(out, Some(&suite::mean_of(one)), None, "none", axis)?;
+        interval_cells(out, Some(&mean), None, "none", axis)?;
         out.write_str("<td class=\"number value\"></td><td class=\"number value\"></td>")?;
         if columns.gate {
             out.write_str("<td class=\"gate\"></td>")?;
