@@ -367,6 +367,7 @@ fn told(analysis: &Analysis, options: &BenchOptions, layout: &LayoutArgs) -> Str
         all_metrics: layout.all_metrics,
         figures: answer.figures,
         plot: answer.plot,
+        time_unit: answer.time_unit,
     };
     match answer.format {
         // It has a line per comparison anyway.
@@ -376,7 +377,12 @@ fn told(analysis: &Analysis, options: &BenchOptions, layout: &LayoutArgs) -> Str
         Format::Json => to_json(analysis),
         Format::Paired => {
             let glyphs = Glyphs::new(shown.unicode);
-            to_paired(analysis, terminal::width_of_tables(), glyphs)
+            to_paired(
+                analysis,
+                terminal::width_of_tables(),
+                answer.time_unit,
+                glyphs,
+            )
         }
     }
 }

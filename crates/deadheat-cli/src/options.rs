@@ -16,7 +16,7 @@ use deadheat::parts::format::{
 };
 use deadheat::parts::model::{Analysis, Better, Metric, Run, TextCells};
 use deadheat::parts::report::{
-    ComparisonOptions, MarkdownOptions, to_comparison_markdown, to_markdown_with,
+    ComparisonOptions, MarkdownOptions, TimeUnit, to_comparison_markdown, to_markdown_with,
 };
 use deadheat::parts::rules::{CliOverrides, Gate, Rules, RulesSource};
 use deadheat::parts::settings::{Color, FailOn, Front, RaceSettings, Setting, ValueKind};
@@ -49,6 +49,9 @@ pub struct AnswerArgs {
     /// Draw the two distributions and the differences in order of time
     #[arg(long, help_heading = "Answer")]
     plot: bool,
+    /// Show all times of tables in this unit: ns, us, ms or s [default: what suits them]
+    #[arg(long, value_name = "UNIT", value_parser = time_unit(), help_heading = "Answer")]
+    pub time_unit: Option<TimeUnit>,
     #[command(flatten, next_help_heading = "Answer")]
     pub colors: ColorArgs,
     /// Verdicts that fail the run.
@@ -116,6 +119,7 @@ impl AnswerArgs {
             verbose: self.verbose,
             figures: self.figures,
             plot: self.plot,
+            time_unit: self.time_unit,
             color: self.colors.color,
             gate: self.gate.clone(),
             cells: if self.csv_exact {
@@ -138,6 +142,16 @@ fn format() -> impl TypedValueParser<Value = Format> {
         }
     });
     PossibleValuesParser::new(told).try_map(|name| Format::parse(&name))
+}
+
+/// The choices of `--time-unit`.
+fn time_unit() -> impl TypedValueParser<Value = TimeUnit> {
+    let names = TimeUnit::ALL.map(|(name, _)| match name {
+        "us" => PossibleValue::new(name).alias("µs"),
+        _ => PossibleValue::new(name),
+    });
+    let parse = |name: String| TimeUnit::parse(&name).ok_or("no such unit");
+    PossibleValuesParser::new(names).try_map(parse)
 }
 
 /// The colours of an answer.

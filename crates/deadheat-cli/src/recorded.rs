@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use deadheat::parts::analysis::Options;
-use deadheat::parts::answer::{Answer, Format, to_stdout};
+use deadheat::parts::answer::{Answer, Format, RunFiles, to_stdout};
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::{FileProblem, ScratchFolder, merge_parts};
 use deadheat::parts::model::{Analysis, Metric, Origin, Run};
@@ -103,7 +103,7 @@ pub fn analyze(mut args: AnalyzeArgs) -> Result<Status, Failure> {
         if several {
             to_stdout(&before_one_of_several(answer.format, index, file))?;
         }
-        reports.print_beside(&answer, &analysis, &written)?;
+        reports.print_beside(&answer, &analysis, &RunFiles::default(), &written)?;
         status = status.max(answer.settle(&analysis));
     }
     if several && answer.format == Format::Json {
@@ -232,6 +232,6 @@ pub fn merge(mut args: MergeArgs) -> Result<Status, Failure> {
     let options = reports.analysis_options(answer.analysis_options(), benchmarks);
     let (run, analysis) = answer.analysis_of(recorded, options)?;
     let written = args.exports.write(&run, &analysis, &answer)?;
-    reports.print_beside(&answer, &analysis, &written)?;
+    reports.print_beside(&answer, &analysis, &RunFiles::default(), &written)?;
     Ok(answer.settle(&analysis))
 }

@@ -126,7 +126,7 @@ fn judged_by_the_first(done: &Finished, code: i32, how: &str) {
     let alone =
         format!("the second race {how} a verdict on 'new', so there the first decides alone");
     let words = [
-        "'new' is slower by",
+        "'new' is slower",
         "the run fails: the rule 'slower' is broken by 'new'.",
         &alone,
     ];

@@ -123,7 +123,7 @@ impl std::fmt::Display for EngineError {
             Self::Profile(inner) => inner.fmt(f),
             Self::Clock(inner) => write!(
                 f,
-                "the processor's counter and the system's clock drifted {:.2} % apart during the run, so \
+                "the processor's counter and the system's clock drifted {:.2}% apart during the run, so \
          times cannot be trusted; was this machine moved or suspended?",
                 100.0 * inner
             ),

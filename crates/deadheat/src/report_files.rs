@@ -13,7 +13,7 @@ use {
     deadheat_report::to_pictures,
 };
 
-use crate::answer::{Answer, to_stdout};
+use crate::answer::{Answer, RunFiles, to_stdout};
 use crate::exit::Failure;
 
 /// The reports to write, each to a file or folder.
@@ -115,12 +115,13 @@ impl ReportFiles {
         &self,
         answer: &Answer,
         analysis: &Analysis,
+        files: &RunFiles,
         below: &[String],
     ) -> Result<(), Failure> {
         if self.takes_stdout() {
             return Ok(());
         }
-        answer.print_with(analysis, below)
+        answer.print_with(analysis, files, below)
     }
 
     /// Returns the options of an analysis of so many benchmarks for these reports: the page shows

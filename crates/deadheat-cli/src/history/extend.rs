@@ -203,7 +203,7 @@ impl Extension<'_> {
     fn run(mut self) -> Result<Status, Failure> {
         let budget = self.args.race.options.rules.settings().budget;
         self.say(&format!(
-            "{} of {}, {} known well enough; each ends at an error of {:.2} %",
+            "{} of {}, {} known well enough; each ends at an error of {:.2}%",
             counted(self.links.left() as u64, "race", "races"),
             counted(self.commits.len() as u64, "commit", "commits"),
             self.known,
@@ -346,7 +346,7 @@ impl Extension<'_> {
         self.links.raced(link, worst.unwrap_or(1.0), true);
         let [old, new] = self.names(link);
         let error = worst.map_or_else(String::new, |worst| {
-            format!(", error {:.2} %", 100.0 * worst.exp_m1())
+            format!(", error {:.2}%", 100.0 * worst.exp_m1())
         });
         self.say(&format!(
             "{old}..{new} raced{error}; {} left, {}",

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use deadheat_analysis::Options;
 use deadheat_model::Run;
+use deadheat_report::TimeUnit;
 #[cfg(feature = "reports")]
 use {
     crate::report_files::{ReportFiles, check_file},
@@ -15,7 +16,7 @@ use {
     std::path::Path,
 };
 
-use crate::answer::{Answer, Format};
+use crate::answer::{Answer, Format, RunFiles};
 use crate::exit::Failure;
 use crate::race::Raced;
 use crate::rules::{CliOverrides, Rules, RulesSource};
@@ -83,6 +84,7 @@ The answer:
   --format SHAPE        text, terse or json; with `reports` markdown or paired [default: text]
   --json                The same as --format json
   --color WHEN          auto, always or never [default: auto]
+  --time-unit UNIT      All times of tables in ns, us, ms or s [default: what suits them]
 {verdicts}
   --config FILE         Take rules from this file [default: the nearest deadheat.toml upwards]
   --no-config           Take no rules from a file
@@ -203,6 +205,13 @@ impl Arguments {
                     parsed.answer.format = Format::parse(&shape).map_err(about)?;
                 }
                 "--color" => parsed.answer.color = Color::parse(&value()?).map_err(about)?,
+                "--time-unit" => {
+                    let unit = value()?;
+                    let known = TimeUnit::parse(&unit);
+                    let known =
+                        known.ok_or_else(|| about(format!("'{unit}' is none of ns, us, ms, s")))?;
+                    parsed.answer.time_unit = Some(known);
+                }
                 "--config" => parsed.source = RulesSource::Named(value()?.into()),
                 "--no-config" => parsed.source = RulesSource::Nowhere,
                 "--save" => parsed.save = Some(value()?.into()),
@@ -303,8 +312,9 @@ impl Files {
             .map_err(|error| Failure::writing(flag, error))?;
         }
         let written = self.reports.write(&run.header, analysis)?;
-        let below = [answer.recorded(raced), written].concat();
-        self.reports.print_beside(answer, analysis, &below)
+        let files = RunFiles::new(raced);
+        self.reports
+            .print_beside(answer, analysis, &files, &written)
     }
 
     fn exports(&self) -> impl Iterator<Item = (&'static str, &Path)> {
@@ -337,7 +347,7 @@ impl Files {
     }
 
     pub(super) fn answer(&self, raced: &Raced, answer: &Answer) -> Result<(), Failure> {
-        answer.print_with(&raced.analysis, &answer.recorded(raced))
+        answer.print_with(&raced.analysis, &RunFiles::new(raced), &[])
     }
 }
 
@@ -422,6 +432,7 @@ mod tests {
                 (Some(ValueKind::Verdicts), _) => &[" slower"],
                 (Some(ValueKind::Text(_)), _) => &[" auto", " own", " x"],
                 (None, "--color") => &[" auto"],
+                (None, "--time-unit") => &[" ms"],
                 (None, "--format") => &[" terse"],
                 (
                     None,
