@@ -13,6 +13,8 @@ mod compare;
 mod doctor;
 mod environments;
 mod explain;
+mod foreign_options;
+mod help;
 mod history;
 mod history_index;
 mod link;
@@ -26,6 +28,7 @@ mod repository;
 mod rev;
 mod run;
 mod suite_race;
+mod usage_error;
 
 pub use cargo_deadheat::cargo_deadheat;
 pub use program::deadheat;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
-use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use deadheat::parts::analysis::histograms;
 use deadheat::parts::answer::{Answer, Format};
 use deadheat::parts::exit::Failure;
@@ -247,10 +247,6 @@ fn option(setting: &'static Setting, front: Front) -> Arg {
     }
     let option = option.value_name(setting.value);
     match setting.kind {
-        ValueKind::Count => option.value_parser(value_parser!(u32).map(|count| count.to_string())),
-        ValueKind::Number => option
-            .value_parser(value_parser!(u64).map(|number| number.to_string()))
-            .allow_negative_numbers(true),
         ValueKind::Verdicts => option
             .value_parser(PossibleValuesParser::new(FailOn::ALL.map(|verdict| {
                 PossibleValue::new(verdict.name()).help(verdict.meaning())
@@ -260,9 +256,7 @@ fn option(setting: &'static Setting, front: Front) -> Arg {
         ValueKind::Share(_) => option
             .value_parser(parser(setting))
             .allow_hyphen_values(true),
-        ValueKind::Flag | ValueKind::Time | ValueKind::Text(_) => {
-            option.value_parser(parser(setting))
-        }
+        _ => option.value_parser(parser(setting)),
     }
 }
 

@@ -22,6 +22,7 @@ use crate::environments::note_environments;
 use crate::history_index::KeepArgs;
 use crate::repository::{commit, failure, here, interrupts};
 use crate::suite_race::SuiteRace;
+use crate::usage_error;
 
 /// Shown at the end of `deadheat rev --help`.
 pub const EXAMPLES: &str = "\
@@ -245,14 +246,16 @@ impl CargoRace {
     /// The race that `cargo deadheat BASE` asks for.
     pub fn of(bench: Bench, cargo: OsString, revisions: Revisions) -> Result<Self, Failure> {
         let name = OsString::from("cargo deadheat BASE");
-        let mut race = RaceArgs::parse_from(std::iter::once(&name).chain(&bench.race));
+        let words: Vec<OsString> = std::iter::once(&name).chain(&bench.race).cloned().collect();
+        let mut race = RaceArgs::try_parse_from(&words)
+            .or_else(|error| usage_error::refuse(&error, &RaceArgs::command(), &words))?;
         race.options.filters = race.filters;
         race.options.history = race.keep.history;
         race.options.read_rules()?;
         Ok(Self {
             cargo,
             revisions,
-            ways: BuildOptions::read(&bench.ways),
+            ways: BuildOptions::read(&bench.ways)?,
             options: (!bench.no_run).then_some(race.options),
             bench,
             hint: "\n  to race only the benchmarks whose names contain a word, put that behind \

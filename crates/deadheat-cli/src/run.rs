@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use deadheat::parts::command_race::{CommandRaceSpec, Parameter, Runs, Shell, output, value};
 use deadheat::parts::exit::{Failure, Status};
-use deadheat::parts::model::{Arrangement, Conditions, ExitPolicy, Input, Output, Values};
+use deadheat::parts::model::{
+    Arrangement, Conditions, ExitPolicy, Input, Output, Values, whole_number,
+};
 use deadheat::parts::rules::{CliOverrides, Rules};
 use deadheat::parts::settings::Front;
 use deadheat::parts::terminal::to_stderr;
@@ -88,18 +90,19 @@ pub struct RunArgs {
         short = 'w',
         long,
         value_name = "N",
-        default_value_t = 1,
+        default_value = "1",
+        value_parser = whole_number::<u32>,
         help_heading = "Design"
     )]
     warmup: u32,
     /// Launch each command exactly N times and judge once
-    #[arg(short = 'r', long, value_name = "N", help_heading = "Design")]
+    #[arg(short = 'r', long, value_name = "N", value_parser = whole_number::<u32>, help_heading = "Design")]
     runs: Option<u32>,
     /// No verdict before N launches of each command
-    #[arg(short = 'm', long, value_name = "N", help_heading = "Design")]
+    #[arg(short = 'm', long, value_name = "N", value_parser = whole_number::<u32>, help_heading = "Design")]
     min_runs: Option<u32>,
     /// At most N launches of each command
-    #[arg(short = 'M', long, value_name = "N", help_heading = "Design")]
+    #[arg(short = 'M', long, value_name = "N", value_parser = whole_number::<u32>, help_heading = "Design")]
     max_runs: Option<u32>,
     /// How the commands are raced and judged.
     #[command(flatten)]

@@ -10,7 +10,7 @@ use deadheat::parts::engine::{Clock as _, Interrupts, OsClock};
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::StoredRun;
 use deadheat::parts::history::Links;
-use deadheat::parts::model::{MeasuredEffect, Until};
+use deadheat::parts::model::{MeasuredEffect, Until, whole_number};
 use deadheat::parts::report::units::{counted, waiting};
 use deadheat::parts::terminal::to_stderr;
 use deadheat::parts::{PlanUse, RaceOutcome};
@@ -47,12 +47,13 @@ pub struct ExtendArgs {
         long,
         value_name = "LIST",
         value_delimiter = ',',
+        value_parser = whole_number::<usize>,
         help_heading = "Commits",
         conflicts_with = "max_span"
     )]
     spans: Vec<usize>,
     /// Race no commits further apart than so many
-    #[arg(long, value_name = "N", help_heading = "Commits")]
+    #[arg(long, value_name = "N", value_parser = whole_number::<usize>, help_heading = "Commits")]
     max_span: Option<usize>,
     #[command(flatten)]
     parents: ParentsArgs,

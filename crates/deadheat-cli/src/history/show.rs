@@ -12,7 +12,9 @@ use deadheat::parts::engine::unix_seconds;
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::{ensure_folder, read_accepted, read_run, write_text};
 use deadheat::parts::history::{RequestedCommits, Window, history};
-use deadheat::parts::model::{Day, History, LogRatio, Timeline, TimelineChange, fraction};
+use deadheat::parts::model::{
+    Day, History, LogRatio, Timeline, TimelineChange, fraction, whole_number,
+};
 use deadheat::parts::report::units::counted;
 use deadheat::parts::report::{
     Glyphs, HistoryLinks, HistoryTextOptions, check_lines, to_history_json, to_history_markdown,
@@ -60,6 +62,7 @@ pub struct RangeArgs {
     #[arg(
         long,
         value_name = "N",
+        value_parser = whole_number::<usize>,
         help_heading = "Commits",
         conflicts_with_all = ["range", "since", "all"]
     )]
