@@ -31,7 +31,7 @@ use crate::options::{SettingsArgs, ShapeArgs};
 pub const EXAMPLES: &str = "Examples:
   deadheat calibrate
   deadheat calibrate --quick
-  deadheat calibrate --markdown calibration.md
+  deadheat calibrate --markdown=calibration.md
   deadheat calibrate --show";
 
 /// The variable that leaves as little of a quick calibration as there is: tests
@@ -65,6 +65,7 @@ pub struct CalibrateArgs {
         long,
         value_name = "FILE",
         num_args = 0..=1,
+        require_equals = true,
         default_missing_value = "-",
         help_heading = "Files"
     )]

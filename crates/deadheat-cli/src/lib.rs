@@ -1,6 +1,7 @@
 //! The commands `deadheat` and `cargo deadheat`: each of their programs calls
 //! one function here.
 
+mod bare_race;
 mod bench;
 mod bisect;
 mod build_options;

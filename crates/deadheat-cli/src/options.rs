@@ -270,13 +270,18 @@ fn parser(
 }
 
 /// Puts an `=` before the values of options that may have none: `-i3,4` stands for `-i=3,4`, as the
-/// short form of a list of exit codes, and `-S bash` for `--shell=bash`. A command behind `-S` is
-/// left to be one.
+/// short form of a list of exit codes, `-S bash` for `--shell=bash`, and `--markdown a.md` for
+/// `--markdown=a.md`. A command behind `-S` is left to be one, and so is a file behind `--markdown`
+/// that may be a recording.
 pub fn normalise(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let args: Vec<OsString> = args.collect();
     let has_shell = args
         .get(1)
         .is_some_and(|name| name == "run" || name == "explain");
+    let prints_markdown = args
+        .get(1)
+        .is_some_and(|name| name == "explain" || name == "history");
+    let is_comment = |word: &OsString| word.as_encoded_bytes().ends_with(b".md");
     let end = args.iter().position(|arg| arg == "--");
     let (ours, commands) = args.split_at(end.unwrap_or(args.len()));
     let mut ours = ours.iter().cloned().peekable();
@@ -303,6 +308,14 @@ pub fn normalise(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
                 if let Some(shell) = ours.next_if(is_shell) {
                     option.push("=");
                     option.push(shell);
+                }
+                option
+            }
+            _ if text == "--markdown" && !prints_markdown => {
+                let mut option = arg;
+                if let Some(file) = ours.next_if(is_comment) {
+                    option.push("=");
+                    option.push(file);
                 }
                 option
             }
@@ -554,6 +567,7 @@ pub struct ReportArgs {
         long,
         value_name = "FILE",
         num_args = 0..=1,
+        require_equals = true,
         default_missing_value = "-",
         help_heading = "Reports"
     )]
@@ -591,6 +605,27 @@ mod tests {
         let args = ["-i3,4", "-i", "--", "-i5"].map(OsString::from);
         let normal = normalise(args.into_iter());
         assert_eq!(normal, ["-i=3,4", "-i", "--", "-i5"].map(OsString::from));
+    }
+
+    #[test]
+    fn a_page_may_follow_the_option_for_markdown_and_a_recording_is_left_alone() {
+        for (line, expected) in [
+            ("analyze --markdown a.jsonl", "analyze --markdown a.jsonl"),
+            (
+                "report a.jsonl --markdown a.md",
+                "report a.jsonl --markdown=a.md",
+            ),
+            ("run --markdown -- ./a.md b", "run --markdown -- ./a.md b"),
+            ("explain --markdown a.md", "explain --markdown a.md"),
+        ] {
+            let words = format!("deadheat {line}");
+            let normal = normalise(words.split(' ').map(OsString::from));
+            let expected = format!("deadheat {expected}");
+            assert_eq!(
+                normal.join(std::ffi::OsStr::new(" ")),
+                OsString::from(expected)
+            );
+        }
     }
 
     #[test]

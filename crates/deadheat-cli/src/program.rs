@@ -10,8 +10,8 @@ use deadheat::parts::engine::Owner;
 use deadheat::parts::exit::{Failure, code, on_enough_stack};
 
 use crate::{
-    bench, bisect, calibrate, cargo_deadheat, clean, compare, doctor, explain, help, history, link,
-    manual, options, plan, recorded, rev, run, usage_error,
+    bare_race, bench, bisect, calibrate, cargo_deadheat, clean, compare, doctor, explain, help,
+    history, link, manual, options, plan, recorded, rev, run, usage_error,
 };
 
 /// Races too close to call: is B faster than A, by how much, how sure?
@@ -160,7 +160,8 @@ fn program() -> ExitCode {
     if let Some(args) = link::LinkArgs::of(std::env::args_os()) {
         return link::link(&args).into();
     }
-    let (words, use_of_plan) = plan::taken_out(std::env::args_os());
+    let typed: Vec<OsString> = std::env::args_os().collect();
+    let (words, use_of_plan) = plan::taken_out(bare_race::with_run(typed, &command()).into_iter());
     let words = bench::passed_on(options::normalise(words.into_iter()));
     let cli = match parsed(&words) {
         Ok(cli) => cli,

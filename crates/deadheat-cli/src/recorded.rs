@@ -130,7 +130,7 @@ fn before_one_of_several(format: Format, index: usize, file: &Path) -> String {
 /// Shown at the end of `deadheat report --help`.
 pub const REPORT_EXAMPLES: &str = "Examples:
   deadheat report .deadheat/runs/20261121-120000-0000002a.jsonl --html page.html
-  deadheat report run.jsonl --markdown comment.md --junit tests.xml
+  deadheat report run.jsonl --markdown=comment.md --junit tests.xml
   deadheat report run.jsonl --svg pictures
   deadheat report results.csv --html page.html --margin 2%";
 
@@ -155,15 +155,16 @@ pub fn report(mut args: ReportCommand) -> Result<Status, Failure> {
     let answer = args.answer.answer();
     if reports.is_empty() && !answer.is_document() {
         return Err(Failure::Usage(
-            "say what to make of it: --html FILE, --markdown [FILE], --junit FILE, --svg DIR, \
-             --png DIR or --json; `deadheat analyze` prints the answer"
+            "deadheat report: there is nothing to make of the file\nhelp: name --html FILE, \
+             --markdown[=FILE], --junit FILE, --svg DIR, --png DIR or --json; deadheat analyze prints \
+             the answer"
                 .to_owned(),
         ));
     }
     if reports.takes_stdout() && answer.is_document() {
         return Err(Failure::Usage(
-            "--markdown and --json (or --format): standard output has room for one of them; give \
-             --markdown a file"
+            "--markdown and --json (or --format) both print to standard output\nhelp: give one of them a \
+             file: --markdown=FILE"
                 .to_owned(),
         ));
     }

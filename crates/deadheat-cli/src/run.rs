@@ -6,7 +6,7 @@ use clap::Args;
 use deadheat::parts::command_race::{CommandRaceSpec, Parameter, Runs, Shell, output, value};
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::model::{
-    Arrangement, Conditions, ExitPolicy, Input, Output, Values, whole_number,
+    Arrangement, Conditions, ExitPolicy, HELP, Input, Output, Values, whole_number,
 };
 use deadheat::parts::rules::{CliOverrides, Rules};
 use deadheat::parts::settings::Front;
@@ -16,11 +16,13 @@ use deadheat::parts::{
     race_commands, settle_shard,
 };
 
+use crate::bare_race::exists;
 use crate::options::{AnswerArgs, ExportArgs, SettingsArgs};
 use crate::plan::{Planned, check_plan, tell_of_plan};
 use crate::races::{
     again, conditions_of_part, go_on_with_part, placements, race_and_tell, resume, tell_of_one,
 };
+use crate::usage_error::quote_commands;
 
 /// Shown at the end of `deadheat run --help`.
 pub const EXAMPLES: &str = "Examples:
@@ -243,6 +245,7 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
             tell_of_one(outcome, &args.answer, &args.exports)
         }
         None => {
+            args.refuse_unquoted()?;
             let spec = args.spec(&rules)?;
             let plan = spec.plan()?;
             options.command = again(plan.seed);
@@ -251,7 +254,7 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
             options.arrangement = spec.arrangement(&plan, args.use_of_plan == PlanUse::Race)?;
             if !args.quiet {
                 for hint in spec.hints() {
-                    to_stderr("deadheat: hint", &hint.to_string());
+                    to_stderr("hint", &hint.to_string());
                 }
             }
             if args.use_of_plan == PlanUse::Save {
@@ -293,6 +296,26 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
 }
 
 impl RunArgs {
+    /// Refuses the words of one command that stand as several: the first is a program, and others are
+    /// neither programs nor several words.
+    fn refuse_unquoted(&self) -> Result<(), Failure> {
+        let is_one_word =
+            |command: &String| !command.contains(|c: char| c.is_whitespace() || c == '{');
+        let [first, others @ ..] = &self.commands[..] else {
+            return Ok(());
+        };
+        if self.shell.is_some() || !self.commands.iter().all(is_one_word) || !exists(first) {
+            return Ok(());
+        }
+        match others.iter().find(|other| !exists(other)) {
+            Some(word) => Err(Failure::Usage(format!(
+                "there is no program '{word}' to race{HELP}{}",
+                quote_commands(&self.commands)
+            ))),
+            None => Ok(()),
+        }
+    }
+
     fn spec(&self, rules: &Rules) -> Result<CommandRaceSpec, Failure> {
         let shell = match &self.shell {
             None => Shell::None,

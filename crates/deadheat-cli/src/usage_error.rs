@@ -191,7 +191,8 @@ impl Refused<'_> {
             ErrorKind::InvalidValue => self.values(),
             ErrorKind::InvalidSubcommand => {
                 let near = self.texts(ContextKind::SuggestedSubcommand);
-                did_you_mean(&near).into_iter().collect()
+                let all = || format!("{} --help lists the commands", self.command.name);
+                vec![did_you_mean(&near).unwrap_or_else(all)]
             }
             ErrorKind::NoEquals => {
                 let arg = self.text(ContextKind::InvalidArg);
@@ -242,6 +243,13 @@ impl Refused<'_> {
             return near.into_iter().collect();
         }
         let arg = self.text(ContextKind::InvalidArg);
+        let mut words = self.options().skip_while(|word| *word != "--markdown");
+        if words.next().is_some() && words.next() == Some(&*arg) {
+            return vec![format!("the file follows a '=': --markdown={arg}")];
+        }
+        if name == "deadheat" && arg.starts_with('-') {
+            return vec![format!("options follow the command: deadheat run {arg} …")];
+        }
         if let (true, Some(line)) = (name == "run" && arg.starts_with('-'), self.quoted()) {
             return vec![line];
         }
@@ -261,7 +269,8 @@ impl Refused<'_> {
 }
 
 /// The advice for commands whose words are not quoted.
-pub fn quote_commands(words: &[&str]) -> String {
+pub fn quote_commands<T: AsRef<str>>(words: &[T]) -> String {
+    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
     format!(
         "quote each command: deadheat run '{}' 'ANOTHER COMMAND'",
         words.join(" ")

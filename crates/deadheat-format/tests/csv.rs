@@ -398,8 +398,8 @@ fn a_format_is_told_by_its_content() {
     ] {
         put(foreign);
         let text = read_run(&path).unwrap_err().to_string();
-        assert!(text.contains("not yet a format deadheat reads"), "{text}");
-        assert!(text.contains("tidy CSV"), "{text}");
+        assert!(text.contains("is not a run file"), "{text}");
+        assert!(text.contains("--save"), "{text}");
     }
     put("");
     for error in [

@@ -70,8 +70,7 @@ impl ReportFiles {
         Ok(())
     }
 
-    /// On a command line the file of a comment may be left out, so in `--markdown
-    /// old.json new.json` one of two results would be taken for it, and lost.
+    /// A slip such as `--markdown=results.json` would lose results.
     #[cfg(feature = "commands")]
     fn refuse_to_replace_foreign_files(&self) -> Result<(), Failure> {
         let Some(path) = self.markdown.as_ref().filter(|_| !self.takes_stdout()) else {
@@ -81,8 +80,8 @@ impl ReportFiles {
             .is_ok_and(|old| !old.is_empty() && !old.starts_with(COMMENT_BEGINS.as_bytes()));
         if foreign {
             Err(Failure::Usage(format!(
-                "--markdown: {} is there and no comment of deadheat's; remove it, choose another \
-                 name, or put --markdown last to print the comment",
+                "--markdown: {} exists and is not a comment of deadheat's\nhelp: remove it, or choose \
+                 another name",
                 path.display()
             )))
         } else {
