@@ -425,7 +425,7 @@ impl ExportArgs {
         let flag = self.given().next().map(|(flag, ..)| flag);
         match flag.or(self.reports.files().first_flag()) {
             Some(flag) if recordings > 1 => Err(Failure::Usage(format!(
-                "{flag}: a file holds one run, and {recordings} are to be analysed; take them one \
+                "{flag}: a file holds one run, and {recordings} are to be analysed\nhelp: take them one \
                  by one"
             ))),
             _ => Ok(()),

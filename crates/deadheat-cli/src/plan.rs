@@ -209,7 +209,7 @@ impl Planned {
             return Ok(());
         }
         Err(Failure::Usage(
-            "--plan: the plan says how the race is raced; --shard, --shard-by, --timeout and \
+            "--plan: the plan says how the race is raced\nhelp: --shard, --shard-by, --timeout and \
              --placement are what may be said beside it"
                 .to_owned(),
         ))

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use std::{fmt, io};
 
-use deadheat_model::{HELP, Harness, before_help, in_one_line, words_of_system};
+use deadheat_model::{HELP, Harness, QUOTE, before_help, in_one_line, words_of_system};
 
 use crate::executable::{Variant, on_link};
 use crate::interrupt::signal_name;
@@ -50,7 +50,7 @@ impl fmt::Display for ContenderFailure {
             StandardError::Kept(lines) if self.has_died() && !lines.is_empty() => {
                 f.write_str("failed; its standard error ends:")?;
                 for line in lines {
-                    write!(f, "\n  | {line}")?;
+                    write!(f, "\n{QUOTE}{line}")?;
                 }
                 write!(f, "\n  it {why}")
             }

@@ -5,6 +5,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+#[cfg(feature = "saved")]
+use deadheat_model::in_one_line;
 use deadheat_model::{HELP, before_help, words_of_system};
 
 /// A file that cannot be read, understood or written. Every text names the file; where a line is to
@@ -132,7 +134,10 @@ impl fmt::Display for FormatError {
                 problem,
             } => match path.as_str() {
                 "" | "." => write!(f, "{file}:{line}:{column}: {problem}"),
-                path => write!(f, "{file}:{line}:{column}: {problem}, at {path}"),
+                path => {
+                    let problem = before_help(problem, &format!(", at {path}"));
+                    write!(f, "{file}:{line}:{column}: {problem}")
+                }
             },
             Content { place, problem } => match place {
                 Place::Whole => write!(f, "{file}: {problem}"),
@@ -210,7 +215,7 @@ impl FileProblem {
     /// The problem with its place, without the file: for one benchmark among others.
     #[cfg(feature = "saved")]
     pub(crate) fn into_text(self) -> String {
-        match self {
+        let text = match self {
             Self::Json { path, problem, .. }
             | Self::Content {
                 place: Place::Field(path),
@@ -220,7 +225,8 @@ impl FileProblem {
             }
             Self::Json { problem, .. } | Self::Content { problem, .. } => problem,
             other => other.of("the file").to_string(),
-        }
+        };
+        in_one_line(&text)
     }
 
     /// The error that there is this problem with a file.

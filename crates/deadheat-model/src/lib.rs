@@ -109,7 +109,9 @@ pub use identity::{Identity, Qualifier, QualifierPlace, QualifierShown};
 pub use json::{Json, JsonError, Object};
 #[cfg(feature = "scan")]
 pub use json::{JsonPieces, JsonScalar, JsonScan, NO_NUMBERS, plain_bytes};
-pub use message::{HELP, before_help, in_one_line, without_help, words_of_system};
+pub use message::{
+    HELP, QUOTE, before_help, in_one_line, without_help, without_system_numbers, words_of_system,
+};
 pub use metric::{
     Better, FIXED_COLUMNS, ForeignMetric, Metric, TextCells, Unit, column_name, metric_of_column,
     text_of_cell,

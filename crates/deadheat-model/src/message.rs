@@ -5,6 +5,9 @@ use std::io;
 /// The text between an error and its advice, in every message that has advice.
 pub const HELP: &str = "\nhelp: ";
 
+/// The beginning of a line that quotes the output of a program.
+pub const QUOTE: &str = "  | ";
+
 /// The message in one line, for a table, a file or another message: the advice follows a semicolon.
 pub fn in_one_line(message: &str) -> String {
     message.replace(HELP, "; ")
@@ -24,10 +27,29 @@ pub fn without_help(message: &str) -> &str {
 /// An error of the operating system in words, without its number.
 pub fn words_of_system(error: &io::Error) -> String {
     let text = error.to_string();
-    match (error.raw_os_error(), text.rfind(" (os error ")) {
-        (Some(_), Some(number)) => text[..number].to_owned(),
-        _ => text,
+    match error.raw_os_error() {
+        Some(_) => without_system_numbers(&text),
+        None => text,
     }
+}
+
+/// The message without the numbers of the system's errors. Lines that quote the output of a program
+/// keep theirs.
+pub fn without_system_numbers(message: &str) -> String {
+    let mut kept = String::with_capacity(message.len());
+    for line in message.split_inclusive('\n') {
+        let mut rest = line;
+        while let Some((before, after)) = rest.split_once(" (os error ")
+            && let Some((number, behind)) = after.split_once(')')
+            && number.bytes().all(|byte| byte.is_ascii_digit())
+            && !line.starts_with(QUOTE)
+        {
+            kept += before;
+            rest = behind;
+        }
+        kept += rest;
+    }
+    kept
 }
 
 #[cfg(test)]
@@ -51,5 +73,8 @@ mod tests {
         assert_eq!(words_of_system(&system), "Permission denied");
         let own = io::Error::other("broken (os error 13)");
         assert_eq!(words_of_system(&own), "broken (os error 13)");
+        let message = "a: x (os error 2), y (os error 3)\n  | z (os error 4)\n(os error)";
+        let expected = "a: x, y\n  | z (os error 4)\n(os error)";
+        assert_eq!(without_system_numbers(message), expected);
     }
 }

@@ -194,7 +194,7 @@ impl CommandRaceSpec {
         for command in &self.commands {
             if command.starts_with('-') {
                 hints.push(format!(
-                    "'{command}' is taken for a command; options go before the --"
+                    "'{command}' is taken for a command\nhelp: options go before the --"
                 ));
             }
             if self.parameters.is_empty()
@@ -217,7 +217,9 @@ impl CommandRaceSpec {
             hints.extend(parameter.hints(&texts));
         }
         if self.values.read.len() > 1 && self.settings.metric.is_none() {
-            hints.push("wall time is judged; --metric NAME judges one of the values".to_owned());
+            hints.push(
+                "wall time is judged\nhelp: --metric NAME judges one of the values".to_owned(),
+            );
         }
         hints
     }

@@ -54,7 +54,7 @@ impl ReportFiles {
         #[cfg(all(feature = "commands", not(feature = "png")))]
         if self.png.is_some() {
             return Err(Failure::Usage(
-                "--png: this deadheat was built without pictures made of pixels; --svg needs \
+                "--png: this deadheat was built without pictures made of pixels\nhelp: --svg needs \
                  nothing, and `cargo install --path crates/deadheat-cli --features png` builds \
                  one that has them"
                     .to_owned(),
@@ -197,7 +197,7 @@ pub fn check_file(flag: &str, path: &Path, recording: Option<&Path>) -> Result<(
     if recording.is_some_and(|recording| is_same_file(recording, path)) {
         let path = path.display();
         return Err(Failure::Usage(format!(
-            "{flag}: {path} is the recording itself; choose another name"
+            "{flag}: {path} is the recording itself\nhelp: choose another name"
         )));
     }
     ensure_writable(path).map_err(|error| Failure::unwritable(flag, &error))

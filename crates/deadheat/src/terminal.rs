@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use deadheat_engine::{Progress, Watcher, terminal_width};
 #[cfg(feature = "commands")]
 use deadheat_model::Benchmark;
-use deadheat_model::HELP;
+use deadheat_model::{HELP, without_system_numbers};
 use deadheat_report::{Glyphs, escape_message, progress_line, shorten};
 
 /// Columns to use on standard output: the terminal's, within reason, or 100
@@ -116,7 +116,7 @@ pub fn to_stderr(label: &str, text: &str) {
     // Programs that read messages read a pipe, whatever CLICOLOR_FORCE says of answers.
     let is_colored = std::io::stderr().is_terminal() && wants_color_on(&std::io::stderr());
     let mut lines = String::new();
-    for (at, part) in text.split(HELP).enumerate() {
+    for (at, part) in without_system_numbers(text).split(HELP).enumerate() {
         let label = if at == 0 { label } else { "help" };
         let part = escape_message(&with_short_words(part, glyphs), glyphs);
         lines += &format!("{}: {part}\n", in_color(label, is_colored));

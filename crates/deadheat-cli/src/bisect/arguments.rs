@@ -114,7 +114,7 @@ pub fn named_or_last(file: Option<&Path>) -> Result<PathBuf, Failure> {
     let last = || latest_bisect_log(Path::new(""));
     file.map(Path::to_owned).or_else(last).ok_or_else(|| {
         Failure::Usage(
-            "there is no search below .deadheat/bisect here; name the file of one".to_owned(),
+            "there is no search below .deadheat/bisect here\nhelp: name the file of one".to_owned(),
         )
     })
 }

@@ -173,7 +173,7 @@ impl RangeArgs {
         let found = history(&index, &window, &self.benchmarks, &accepted)?;
         if found.timelines.is_empty() && !self.benchmarks.is_empty() {
             return Err(Failure::NothingSelected(format!(
-                "no benchmark of this range is called {}; `deadheat history show` lists them",
+                "no benchmark of this range is called {}\nhelp: deadheat history show lists them",
                 self.benchmarks.join(" or ")
             )));
         }
@@ -208,7 +208,7 @@ pub fn check(args: &CheckArgs) -> Result<Status, Failure> {
     let found = args.range.history()?;
     if found.timelines.is_empty() && !args.allow_unjudged {
         return Err(Failure::Usage(
-            "there is no race of these commits in the index, so nothing was checked; deadheat history \
+            "there is no race of these commits in the index, so nothing was checked\nhelp: deadheat history \
              extend races them, and --allow-unjudged accepts it"
                 .to_owned(),
         ));

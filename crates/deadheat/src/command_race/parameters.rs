@@ -173,7 +173,7 @@ fn checked_name(flag: &'static str, name: &str) -> Result<String, Failure> {
         Ok(name.to_owned())
     } else {
         usage(format!(
-            "{flag}: '{name}' is no parameter name; use letters, digits and _, not starting with a \
+            "{flag}: '{name}' is no parameter name\nhelp: use letters, digits and _, not starting with a \
              digit"
         ))
     }

@@ -215,7 +215,11 @@ impl Arguments {
                 "--test-threads" | "--logfile" | "-Z" => {
                     value()?;
                 }
-                _ => return Err(format!("there is no option {name}; --help lists them all")),
+                _ => {
+                    return Err(format!(
+                        "there is no option {name}\nhelp: --help lists them all"
+                    ));
+                }
             }
         }
         parsed.mode = match (help, list, bench && !test) {
@@ -349,7 +353,7 @@ pub(super) fn needs_reports(flag: &str) -> Result<(), String> {
     let version = env!("CARGO_PKG_VERSION");
     let version = version.rsplit_once('.').map_or(version, |(minor, _)| minor);
     Err(format!(
-        "{flag}: these benchmarks were built without reports; write deadheat = {{ version = \
+        "{flag}: these benchmarks were built without reports\nhelp: write deadheat = {{ version = \
          \"{version}\", features = [\"reports\"] }} in Cargo.toml, or make them of the run that \
          is recorded: deadheat report FILE"
     ))

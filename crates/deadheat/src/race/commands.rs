@@ -91,7 +91,7 @@ pub fn race_commands(
             .map_err(|error| not_started(error, &interrupts))??;
     } else if options.arrangement == Arrangement::SideBySide {
         return Err(RaceError::Design(
-            "--arrangement side-by-side and neutral links cannot be combined; --placement own races \
+            "--arrangement side-by-side and neutral links cannot be combined\nhelp: --placement own races \
              the programs as you linked them"
                 .to_owned(),
         ));
