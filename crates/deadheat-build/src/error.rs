@@ -244,7 +244,7 @@ pub enum BuildError {
     #[error(transparent)]
     Roles(#[from] RolesError),
     /// A program could not be started.
-    #[error("{program} cannot be started: {problem}")]
+    #[error("{program}: {problem}")]
     NotStarted {
         /// The program.
         program: String,

@@ -644,7 +644,7 @@ mod tests {
         }
         assert_eq!(file_kind(folder.path()).unwrap(), FileKind::NotAFile);
         let error = ensure_readable(folder.path()).unwrap_err().to_string();
-        assert!(error.contains("directory"), "{error}");
+        assert!(error.contains("it is a folder"), "{error}");
     }
 
     #[test]

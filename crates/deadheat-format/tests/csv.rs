@@ -360,7 +360,7 @@ fn a_file_without_rows_or_without_a_needed_column_says_so() {
     );
     assert_eq!(
         message("benchmark,contender,wall_time,x\n"),
-        "a.csv:1: column wall_ns is missing; the nearest column present is 'wall_time'"
+        "a.csv:1: column wall_ns is missing\nhelp: the nearest column present is 'wall_time'"
     );
     let not_text = read_csv_from(
         &b"benchmark,contender,wall_ns\ns,\xff,1\n"[..],

@@ -468,7 +468,7 @@ mod tests {
             ("-0,5", "-0.5"),
         ] {
             let told = not_a_number(cell);
-            assert!(told.ends_with(&format!("; write {meant}")), "{told}");
+            assert!(told.ends_with(&format!("\nhelp: write {meant}")), "{told}");
         }
         for cell in ["", "fast", ",", "1,2,x", "12.5 ns", "nan,"] {
             assert_eq!(not_a_number(cell), format!("'{cell}' is not a number"));
@@ -500,8 +500,8 @@ mod tests {
         let quoted = "benchmark,contender,wall_ns\nsort,old,12\nsort,new,\"12,5\"\n";
         assert_eq!(
             refused(quoted.as_bytes()),
-            "a.csv:3: wall_ns of benchmark 'sort': '12,5' is not a number as it is written here; \
-             write 12.5"
+            "a.csv:3: wall_ns of benchmark 'sort': '12,5' is not a number as it is written here\n\
+             help: write 12.5"
         );
         let plain = refused(b"benchmark,contender,wall_ns\nsort,old,12,5\n");
         assert!(plain.starts_with("a.csv:2: "), "{plain}");
