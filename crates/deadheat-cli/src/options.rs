@@ -37,7 +37,7 @@ pub struct AnswerArgs {
         conflicts_with = "json"
     )]
     format: Option<Format>,
-    /// The same as --format json
+    /// Print the analysis as JSON, all there is to know (same as --format json)
     #[arg(long, help_heading = "Answer")]
     json: bool,
     /// Show the secondary figures too: they inform, they never decide
@@ -341,22 +341,22 @@ fn names_shell(text: &str) -> bool {
 /// Which files to write.
 #[derive(Clone, Debug, Args)]
 pub struct ExportArgs {
-    /// Write summaries and all times in hyperfine's JSON format
+    /// Write summaries and all times as JSON for tools that read hyperfine's
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     export_json: Option<PathBuf>,
-    /// Write every sample as tidy CSV
+    /// Write every sample as tidy CSV, a row each (--format csv prints a row per comparison)
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     export_csv: Option<PathBuf>,
     /// Write the wall times as an HDR histogram log
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     export_hdr: Option<PathBuf>,
-    /// Write the answer as a Markdown table
+    /// Write a Markdown table alone, for a document (--markdown writes a comment)
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     export_markdown: Option<PathBuf>,
-    /// Write the candidate in Google Benchmark's JSON format, for compare.py
+    /// Write the candidate as JSON for tools that read Google Benchmark's, such as compare.py
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     export_google_benchmark: Option<PathBuf>,
-    /// Write the baseline in Google Benchmark's JSON format
+    /// Write the baseline as JSON for tools that read Google Benchmark's
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     export_google_baseline: Option<PathBuf>,
     /// Write every sample as Go's benchmarks print them, for benchstat
@@ -562,7 +562,8 @@ pub struct ReportArgs {
     /// Write a page with every plot, figure and warning: one file, nothing loaded
     #[arg(long, value_name = "FILE", help_heading = "Reports")]
     html: Option<PathBuf>,
-    /// Write a comment for a pull request [without FILE: print it instead of the answer]
+    /// Write a comment for a pull request, in Markdown: the table, the gate, all else folded
+    /// [without =FILE: print it instead of the answer]
     #[arg(
         long,
         value_name = "FILE",

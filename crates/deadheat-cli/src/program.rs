@@ -40,6 +40,7 @@ enum Command {
     #[command(after_help = compare::EXAMPLES)]
     Compare(Box<compare::CompareArgs>),
     /// Analyse a recorded run, a tidy CSV file or results of another tool again
+    #[command(after_help = recorded::ANALYZE_EXAMPLES)]
     Analyze(Box<recorded::AnalyzeArgs>),
     /// Make a page, a comment or pictures of a recorded run
     #[command(after_help = recorded::REPORT_EXAMPLES)]

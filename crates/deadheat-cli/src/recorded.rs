@@ -73,6 +73,13 @@ fn checked<'a>(
     Ok(recorded)
 }
 
+/// Shown at the end of `deadheat analyze --help`.
+pub const ANALYZE_EXAMPLES: &str = "Examples:
+  deadheat analyze .deadheat/runs/20261121-120000-0000002a.jsonl
+  deadheat analyze results.csv --margin 2% --fail-on slower
+  deadheat analyze results.json --json
+  deadheat analyze run.jsonl --plot -v";
+
 /// Options of `deadheat analyze`.
 #[derive(Debug, Args)]
 pub struct AnalyzeArgs {
@@ -82,9 +89,9 @@ pub struct AnalyzeArgs {
     #[command(flatten)]
     recorded: RecordedArgs,
     #[command(flatten)]
-    exports: ExportArgs,
-    #[command(flatten)]
     answer: AnswerArgs,
+    #[command(flatten)]
+    exports: ExportArgs,
 }
 
 /// Reads, analyses and answers, file by file.
@@ -202,9 +209,9 @@ pub struct MergeArgs {
     #[arg(long)]
     allow_missing: bool,
     #[command(flatten)]
-    exports: ExportArgs,
-    #[command(flatten)]
     answer: AnswerArgs,
+    #[command(flatten)]
+    exports: ExportArgs,
 }
 
 /// Merges, analyses and answers.

@@ -77,38 +77,6 @@ pub struct RunArgs {
     /// Fail unless every candidate prints the same bytes and exits alike
     #[arg(long)]
     check_output: bool,
-    /// Read a number from what commands print: NAME=REGEX, or NAME=/JSON/POINTER (repeatable)
-    #[arg(long, value_name = "NAME=PATTERN", help_heading = "Values")]
-    value: Vec<String>,
-    /// Read the values from this file, which every launch writes anew, not from standard output
-    #[arg(long, value_name = "FILE", help_heading = "Values")]
-    value_file: Option<PathBuf>,
-    /// More is better of the value of this name (repeatable)
-    #[arg(long, value_name = "NAME", help_heading = "Values")]
-    higher_is_better: Vec<String>,
-
-    /// Discarded launches of each command at the beginning
-    #[arg(
-        short = 'w',
-        long,
-        value_name = "N",
-        default_value = "1",
-        value_parser = whole_number::<u32>,
-        help_heading = "Design"
-    )]
-    warmup: u32,
-    /// Launch each command exactly N times and judge once
-    #[arg(short = 'r', long, value_name = "N", value_parser = whole_number::<u32>, help_heading = "Design")]
-    runs: Option<u32>,
-    /// No verdict before N launches of each command
-    #[arg(short = 'm', long, value_name = "N", value_parser = whole_number::<u32>, help_heading = "Design")]
-    min_runs: Option<u32>,
-    /// At most N launches of each command
-    #[arg(short = 'M', long, value_name = "N", value_parser = whole_number::<u32>, help_heading = "Design")]
-    max_runs: Option<u32>,
-    /// How the commands are raced and judged.
-    #[command(flatten)]
-    design: SettingsArgs<{ Front::Run as usize }>,
 
     /// Run before all launches (once for all or once per command)
     #[arg(short = 's', long, value_name = "CMD", help_heading = "Hooks")]
@@ -147,6 +115,45 @@ pub struct RunArgs {
     #[arg(short = 'L', long, num_args = 2, value_names = ["VAR", "VALUES"], allow_hyphen_values = true, help_heading = "Parameters")]
     parameter_list: Vec<String>,
 
+    /// Discarded launches of each command at the beginning
+    #[arg(
+        short = 'w',
+        long,
+        value_name = "N",
+        default_value = "1",
+        value_parser = whole_number::<u32>,
+        help_heading = "Design"
+    )]
+    warmup: u32,
+    /// Launch each command exactly N times and judge once
+    #[arg(short = 'r', long, value_name = "N", value_parser = whole_number::<u32>, help_heading = "Design")]
+    runs: Option<u32>,
+    /// No verdict before N launches of each command
+    #[arg(short = 'm', long, value_name = "N", value_parser = whole_number::<u32>, help_heading = "Design")]
+    min_runs: Option<u32>,
+    /// At most N launches of each command
+    #[arg(short = 'M', long, value_name = "N", value_parser = whole_number::<u32>, help_heading = "Design")]
+    max_runs: Option<u32>,
+    /// How the commands are raced and judged.
+    #[command(flatten)]
+    design: SettingsArgs<{ Front::Run as usize }>,
+
+    /// Read a number from what commands print: NAME=REGEX, or NAME=/JSON/POINTER (repeatable)
+    #[arg(long, value_name = "NAME=PATTERN", help_heading = "Values")]
+    value: Vec<String>,
+    /// Read the values from this file, which every launch writes anew, not from standard output
+    #[arg(long, value_name = "FILE", help_heading = "Values")]
+    value_file: Option<PathBuf>,
+    /// More is better of the value of this name (repeatable)
+    #[arg(long, value_name = "NAME", help_heading = "Values")]
+    higher_is_better: Vec<String>,
+
+    #[command(flatten)]
+    answer: AnswerArgs,
+    /// No progress and no hints on standard error
+    #[arg(short = 'q', long, help_heading = "Answer")]
+    quiet: bool,
+
     /// Record the run here [default: .deadheat/runs/TIME-SEED.jsonl]
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     save: Option<PathBuf>,
@@ -182,12 +189,6 @@ pub struct RunArgs {
     pub use_of_plan: PlanUse,
     #[command(flatten)]
     exports: ExportArgs,
-
-    #[command(flatten)]
-    answer: AnswerArgs,
-    /// No progress and no hints on standard error
-    #[arg(short = 'q', long, help_heading = "Answer")]
-    quiet: bool,
 }
 
 /// Races, records, analyses and answers.
@@ -397,7 +398,7 @@ fn policy(text: &str) -> Result<ExitPolicy, Failure> {
     let codes: Result<Vec<i32>, _> = codes.map(|code| code.map(i32::from)).collect();
     codes.map(ExitPolicy::Also).map_err(|_| {
         Failure::Usage(format!(
-            "--ignore-failure: '{text}' is no list of exit codes from 0 to 255, as 1,3 is"
+            "--ignore-failure: '{text}' is not a list of exit codes\nhelp: write numbers from 0 to 255, such as -i=1,3, or -i alone for all"
         ))
     })
 }

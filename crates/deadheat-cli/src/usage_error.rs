@@ -248,7 +248,11 @@ impl Refused<'_> {
             return vec![format!("the file follows a '=': --markdown={arg}")];
         }
         if name == "deadheat" && arg.starts_with('-') {
-            return vec![format!("options follow the command: deadheat run {arg} …")];
+            let is_command = |word: &&str| self.command.command.find_subcommand(word).is_some();
+            let command = self.options().find(is_command).unwrap_or("run");
+            return vec![format!(
+                "options follow the command: deadheat {command} {arg} …"
+            )];
         }
         if let (true, Some(line)) = (name == "run" && arg.starts_with('-'), self.quoted()) {
             return vec![line];

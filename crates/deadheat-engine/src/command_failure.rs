@@ -228,10 +228,19 @@ impl fmt::Display for CommandError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotStarted(inner) => write!(f, "cannot be started: {inner}"),
-            Self::Exited(inner) => write!(
-                f,
-                "exited with code {inner}{HELP}-i accepts every exit code, -i={inner} only this one"
-            ),
+            Self::Exited(inner) => {
+                write!(f, "exited with code {inner}")?;
+                if *inner == 127 {
+                    write!(
+                        f,
+                        "{HELP}a shell returns 127 if it finds no program of this name"
+                    )?;
+                }
+                write!(
+                    f,
+                    "{HELP}-i accepts every exit code, -i={inner} only this one"
+                )
+            }
             Self::IllegalInstruction => f.write_str(ILLEGAL_INSTRUCTION),
             Self::Signalled(inner) => write!(
                 f,

@@ -109,8 +109,22 @@ impl fmt::Display for FormatError {
         use FileProblem::*;
         let file = self.file.display();
         match &self.problem {
-            CannotRead(source) => write!(f, "cannot read {file}: {}", why(source, &self.file)),
-            CannotWrite(source) => write!(f, "cannot write {file}: {}", why(source, &self.file)),
+            CannotRead(source) => {
+                let missing = "there is no such file";
+                write!(
+                    f,
+                    "cannot read {file}: {}",
+                    why(source, &self.file, missing)
+                )
+            }
+            CannotWrite(source) => {
+                let missing = "no file can be made there";
+                write!(
+                    f,
+                    "cannot write {file}: {}",
+                    why(source, &self.file, missing)
+                )
+            }
             AlreadyExists => write!(
                 f,
                 "cannot write {file}: it exists already{HELP}choose another name, or go on with it by \
@@ -163,7 +177,7 @@ impl fmt::Display for FormatError {
 }
 
 /// The reason why the system refused a file, in words, and what to do about it.
-fn why(error: &io::Error, file: &Path) -> String {
+fn why(error: &io::Error, file: &Path, missing_file: &str) -> String {
     use io::ErrorKind::{IsADirectory, NotADirectory, NotFound, PermissionDenied, StorageFull};
     let folder = file
         .parent()
@@ -171,7 +185,7 @@ fn why(error: &io::Error, file: &Path) -> String {
     let missing = folder.filter(|folder| !folder.exists());
     match (error.kind(), missing) {
         (NotFound, Some(folder)) => format!("there is no folder {}", folder.display()),
-        (NotFound, None) => "there is no such file".to_owned(),
+        (NotFound, None) => missing_file.to_owned(),
         (IsADirectory, _) => format!("it is a folder{HELP}name a file in it"),
         (NotADirectory, _) => "a part of its path is a file, not a folder".to_owned(),
         (PermissionDenied, _) => {

@@ -369,7 +369,7 @@ fn a_file_without_rows_or_without_a_needed_column_says_so() {
     );
     assert_eq!(
         not_text.unwrap_err().to_string(),
-        "a.csv:2: column 2 is not UTF-8; save the file as UTF-8, as `iconv -f LATIN1 -t UTF-8` does"
+        "a.csv:2: column 2 is not UTF-8\nhelp: save the file as UTF-8, as `iconv -f LATIN1 -t UTF-8` does"
     );
 }
 

@@ -36,7 +36,7 @@ impl Shell {
             "default" => Ok(Shell::Words(vec!["sh".to_owned()])),
             _ => match shell_words::split(text) {
                 Ok(words) if !words.is_empty() => Ok(Shell::Words(words)),
-                Ok(_) => usage("--shell: the command is empty".to_owned()),
+                Ok(_) => usage("--shell: the name of the shell is empty".to_owned()),
                 Err(_) => usage(format!("'{text}': a quote is not closed")),
             },
         }
@@ -80,7 +80,7 @@ pub fn value(text: &str, more_is_better: &[String]) -> Result<Value, Failure> {
         .filter(|(_, pattern)| !pattern.is_empty())
     else {
         return usage(format!(
-            "--value '{text}' is no NAME=PATTERN, such as 'rps=Requests/sec: +([0-9.]+)' or \
+            "--value '{text}' is not NAME=PATTERN\nhelp: write such as 'rps=Requests/sec: +([0-9.]+)' or \
              'p99=/latency/p99'"
         ));
     };

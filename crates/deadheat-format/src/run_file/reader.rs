@@ -149,9 +149,7 @@ fn read_header_line(name: &Path, first: &[u8]) -> Result<Json, FormatError> {
         Some(1) => Ok(json.clone()),
         Some(2..) => Err(FormatError::unknown(
             name,
-            format!(
-                "has schema {schema}: it needs a later deadheat; this one reads {SCHEMA}"
-            ),
+            format!("has schema {schema}: it needs a later deadheat; this one reads {SCHEMA}"),
         )),
         _ => Err(foreign(name, &format!("JSON of schema {schema}"))),
     }

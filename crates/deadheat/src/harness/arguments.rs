@@ -401,7 +401,7 @@ mod tests {
         assert_eq!(confirm("--bench"), Ok(None));
         assert_eq!(confirm("--confirm x"), Ok(Some(true)));
         assert_eq!(confirm("--confirm=false"), Ok(Some(false)));
-        let none = Err("--confirm: 'no' is none of true, false".to_owned());
+        let none = Err("--confirm: 'no' is neither true nor false".to_owned());
         assert_eq!(confirm("--confirm=no"), none);
         let takes_none = Err("--control takes no value".to_owned());
         assert_eq!(confirm("--control=false"), takes_none);
