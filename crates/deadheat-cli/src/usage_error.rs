@@ -66,14 +66,15 @@ impl<'a> Asked<'a> {
         asked
     }
 
-    /// The first example of its help.
+    /// The first example of its help that calls this command.
     fn example(&self) -> Option<String> {
         let examples = self
             .command
             .get_after_help()
             .or_else(|| self.command.get_after_long_help())?
             .to_string();
-        let line = examples.lines().nth(1)?;
+        let mut lines = examples.lines().map(str::trim);
+        let line = lines.find(|line| line.starts_with(&self.name))?;
         let line = line.split("  # ").next().unwrap_or(line);
         Some(line.trim().to_owned())
     }

@@ -199,7 +199,10 @@ fn words_that_stand_in_the_wrong_place_are_answered_by_the_right_one() {
             &["-q", "analyze", "a.jsonl"],
             &["'-q'", "options follow the command", "analyze -q"],
         ),
-        (&["merge"], &["<PART>...", "is missing", "for example"]),
+        (
+            &["merge"],
+            &["<PART>...", "is missing", "for example: deadheat merge"],
+        ),
         (
             &["bisect"],
             &["<GOOD..BAD> is missing", "deadheat bisect v1.0..HEAD"],

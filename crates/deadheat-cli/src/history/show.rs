@@ -151,7 +151,7 @@ fn since(text: &str) -> Result<u64, String> {
         return Ok(day.unix_seconds());
     }
     let age = age(text).map_err(|_| {
-        format!("'{text}' is no day, as 2026-01-31 is, and no age, as 12h, 90d and 8w are")
+        format!("'{text}' is neither a day nor an age\nhelp: write a day such as 2026-01-31, or an age such as 12h, 90d or 8w")
     })?;
     let now = unix_seconds().unwrap_or_default();
     Ok(now.saturating_sub(age.as_secs()))

@@ -121,8 +121,8 @@ fn part_of_job(
             .map(|one| format!("{} ({})", one.index, one.name))
             .collect();
         return Err(format!(
-            "--shard auto: no scheduler says which part this is; {} are looked for, or write \
-             --shard 2/4",
+            "--shard auto: no scheduler says which part this is\nhelp: write --shard 2/4, or set one \
+             of {}",
             known.join(", ")
         ));
     };
