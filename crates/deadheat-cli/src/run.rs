@@ -246,7 +246,10 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
             tell_of_one(outcome, &args.answer, &args.exports)
         }
         None => {
-            args.refuse_unquoted()?;
+            // A plan may be for a machine that has other programs.
+            if args.use_of_plan == PlanUse::Race {
+                args.refuse_unquoted()?;
+            }
             let spec = args.spec(&rules)?;
             let plan = spec.plan()?;
             options.command = again(plan.seed);
@@ -298,7 +301,8 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
 
 impl RunArgs {
     /// Refuses the words of one command that stand as several: the first is a program, and others are
-    /// neither programs nor several words.
+    /// neither programs nor several words. The exit code is that of a program that is missing, which
+    /// one of them may be.
     fn refuse_unquoted(&self) -> Result<(), Failure> {
         let is_one_word =
             |command: &String| !command.contains(|c: char| c.is_whitespace() || c == '{');
@@ -309,7 +313,7 @@ impl RunArgs {
             return Ok(());
         }
         match others.iter().find(|other| !exists(other)) {
-            Some(word) => Err(Failure::Usage(format!(
+            Some(word) => Err(Failure::Contender(format!(
                 "there is no program '{word}' to race{HELP}{}",
                 quote_commands(&self.commands)
             ))),

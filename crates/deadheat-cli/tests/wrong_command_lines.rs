@@ -176,12 +176,13 @@ fn numbers_and_shares_are_answered_by_what_is_wrong_with_them() {
 #[test]
 fn words_that_stand_in_the_wrong_place_are_answered_by_the_right_one() {
     let track = track();
+    let quote = ["'0.01'", "quote each command", "'sleep 0.01'"];
+    answers(&track, &["run", "sleep", "0.01"], 3, &quote);
     for (line, words) in [
         (
-            &["run", "sleep", "0.01"][..],
-            &["'0.01'", "quote each command", "'sleep 0.01'"][..],
+            &["run", "ls", "-la"][..],
+            &["'-la'", "quote each command"][..],
         ),
-        (&["run", "ls", "-la"], &["'-la'", "quote each command"]),
         (
             &["run", "sleep", "0.01", "--unknown"],
             &["'--unknown'", "quote each command"],
