@@ -27,7 +27,7 @@ simulate:
 
 # This machine's own error rate, kept for later races and written to docs/validation/calibration.md: up to five minutes; `just calibrate --quick` only tries it
 calibrate *options:
-    cargo run --release -- calibrate --markdown docs/validation/calibration.md {{options}}
+    cargo run --release -- calibrate --markdown=docs/validation/calibration.md {{options}}
 
 # Which planted faults the tests of the statistics notice, one in eleven of them: some forty minutes (cargo install cargo-mutants)
 mutants:

@@ -109,7 +109,8 @@ fn pages(program: Command) -> Vec<Page> {
 
 fn page(name: &str, command: Command, see_also: &[&str]) -> Page {
     let has_commands = command.has_subcommands();
-    let examples = command.get_after_help().map(ToString::to_string);
+    let examples = command.get_after_long_help();
+    let examples = examples.map(ToString::to_string);
     let command = command.display_name(name.to_owned());
     let page = Text::of(command, name)
         .section(Man::render_name_section)

@@ -260,15 +260,16 @@ fn programs_that_hold_no_benchmarks_are_named_with_what_they_did() {
     track
         .bench(&["./old", "./missing"])
         .fails_with(3, &["there is no program './missing'"]);
-    track
-        .bench(&["./data", "./old"])
-        .fails_with(3, &["'./data' is not executable", "chmod +x"]);
+    track.bench(&["./data", "./old"]).fails_with(
+        3,
+        &["'./data' cannot be started", "not executable", "chmod +x"],
+    );
     track.bench(&["./old", "/bin/true"]).fails_with(
         3,
         &[
             "'/bin/true' ended its process with exit code 0",
             "lists no benchmarks",
-            "docs/protocol.md",
+            "docs/suites.md",
         ],
     );
     track

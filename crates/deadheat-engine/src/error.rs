@@ -1,6 +1,6 @@
 //! Everything that can go wrong between the plan and the last sample.
 
-use deadheat_model::{SampleError, SinkError};
+use deadheat_model::{SampleError, SinkError, in_one_line};
 
 use crate::affinity::AffinityError;
 #[cfg(feature = "commands")]
@@ -219,7 +219,7 @@ impl EngineError {
             #[cfg(feature = "commands")]
             EngineError::Contender(failure) => failure.within_benchmark(),
             EngineError::Sample { source, .. } => source.to_string(),
-            other => other.to_string(),
+            other => in_one_line(&other.to_string()),
         }
     }
 }

@@ -62,7 +62,7 @@ impl Format {
         (Format::Terse, "terse", "a line per comparison, and doubts"),
         (Format::Json, "json", "for programs: all there is to know"),
         #[cfg(feature = "reports")]
-        (Format::Markdown, "markdown", "for a document"),
+        (Format::Markdown, "markdown", "the answer, for a document"),
         #[cfg(feature = "reports")]
         (
             Format::Paired,
@@ -73,7 +73,7 @@ impl Format {
         (
             Format::Csv,
             "csv",
-            "a row per benchmark, candidate and metric",
+            "a row per benchmark, candidate and metric, without samples",
         ),
     ];
 

@@ -224,7 +224,11 @@ impl Arguments {
                 "--test-threads" | "--logfile" | "-Z" => {
                     value()?;
                 }
-                _ => return Err(format!("there is no option {name}; --help lists them all")),
+                _ => {
+                    return Err(format!(
+                        "there is no option {name}\nhelp: --help lists them all"
+                    ));
+                }
             }
         }
         parsed.mode = match (help, list, bench && !test) {
@@ -359,7 +363,7 @@ pub(super) fn needs_reports(flag: &str) -> Result<(), String> {
     let version = env!("CARGO_PKG_VERSION");
     let version = version.rsplit_once('.').map_or(version, |(minor, _)| minor);
     Err(format!(
-        "{flag}: these benchmarks were built without reports; write deadheat = {{ version = \
+        "{flag}: these benchmarks were built without reports\nhelp: write deadheat = {{ version = \
          \"{version}\", features = [\"reports\"] }} in Cargo.toml, or make them of the run that \
          is recorded: deadheat report FILE"
     ))
@@ -407,7 +411,7 @@ mod tests {
         assert_eq!(confirm("--bench"), Ok(None));
         assert_eq!(confirm("--confirm x"), Ok(Some(true)));
         assert_eq!(confirm("--confirm=false"), Ok(Some(false)));
-        let none = Err("--confirm: 'no' is none of true, false".to_owned());
+        let none = Err("--confirm: 'no' is neither true nor false".to_owned());
         assert_eq!(confirm("--confirm=no"), none);
         let takes_none = Err("--control takes no value".to_owned());
         assert_eq!(confirm("--control=false"), takes_none);

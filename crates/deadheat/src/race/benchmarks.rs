@@ -12,6 +12,7 @@ use {
 use deadheat_engine::{Clock, Interrupts, OsClock, Watcher, environment};
 use deadheat_model::{
     Benchmark, Design, Environment, LeftOut, Metric, NeutralLinks, Plan, RulesOfSome, RunHeader,
+    before_help,
 };
 
 use super::entries::{BenchmarkRace, Entries, PilotedContenders, function_contenders};
@@ -83,7 +84,7 @@ pub fn race_benchmarks(
         left_out,
     } = pilots;
     for note in contenders.notes() {
-        to_stderr("deadheat: note", &note);
+        to_stderr("note", &note);
     }
     let raced: Vec<Benchmark> = (plan.benchmarks.iter().filter(|one| plan.races(one)))
         .cloned()
@@ -242,7 +243,7 @@ fn unraceable(problem: String, left_out: &[LeftOut]) -> String {
     if names.is_empty() {
         problem
     } else {
-        format!("{problem}; left out: {}", names.join(", "))
+        before_help(&problem, &format!("; left out: {}", names.join(", ")))
     }
 }
 
