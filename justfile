@@ -64,7 +64,7 @@ fuzz seconds="300":
     just _fuzz compat seeds/compat compat.dict 6000 {{seconds}}
     just _fuzz saved_criterion seeds/saved_criterion saved.dict 4000 {{seconds}}
     just _fuzz saved_pytest_benchmark 'seeds/saved_pytest_benchmark ../crates/deadheat-format/tests/golden/saved/pytest_benchmark' saved.dict 12000 {{seconds}}
-    for tool in benchmark_dotnet go google_benchmark hyperfine jmh pyperf; do \
+    for tool in benchmark_dotnet go google_benchmark hyperfine jmh nvbench pyperf triton; do \
         just _fuzz saved_$tool ../crates/deadheat-format/tests/golden/saved/$tool saved.dict 12000 {{seconds}} || exit 1; \
     done
 
@@ -157,6 +157,11 @@ validate-peers *options:
 # Races of Python beside pytest-benchmark, timeit and pyperf, the hash seed, two libraries at two versions, and what deadheat costs: some hour, in as many sittings as one likes (python3 with venv, or PYTHON=…; the network); `just validate-python --quick` only tries it, `--fresh --only "pyperf loops"` makes a part anew
 validate-python *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin python -- {{options}}
+
+# Races on a GPU: `just validate-gpu measure` on a machine with one, in 8 minutes (torch with Triton, CuPy, Numba, nvidia-ml-py), `just validate-gpu simulate` anywhere, in 6; then `just validate-gpu page`
+validate-gpu *options:
+    cargo build --release -p deadheat-cli
+    PATH="$PWD/target/release:$PATH" PYTHONPATH="$PWD/python" python3 validation/python/gpu.py {{options}}
 
 # bench_diff's own table: traditional, bench_diff and deadheat on functions whose difference is known; some five hours, in as many sittings as you like with `--minutes N`; `just validate-bench-diff --quick` only tries it, `--fresh --only "20 ms deadheat"` makes a part anew
 validate-bench-diff *options:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
         rtol: float
         atol: float
         gc: bool
+        device: str | None
+        cache: str
         bytes: int | None
         items: int | None
         ignored: bool
@@ -66,6 +68,8 @@ class Benchmark:
         rtol: float = 0.0,
         atol: float = 0.0,
         gc: bool = True,
+        device: str | None = None,
+        cache: str = "warm",
         bytes: int | None = None,
         items: int | None = None,
         ignored: bool = False,
@@ -92,6 +96,14 @@ class Benchmark:
         self.gc = gc
         self.throughput = {"bytes": bytes} if bytes else {"items": items} if items else None
         self.ignored = ignored
+        # The number of the CUDA device; None for functions of the CPU.
+        self.gpu: int | None = None
+        self.is_cold = cache == "cold"
+        if device is not None or cache != "warm":
+            from deadheat._gpu import index_of, refuse_cache
+
+            refuse_cache(cache, device)
+            self.gpu = index_of(device)
         # If true, each function takes a number of calls, times them and returns seconds.
         self.times_itself = times_itself
         # Iterations of the work in one call.
@@ -235,6 +247,9 @@ def benchmark(  # noqa: F811
     rtol, atol: with `check_outputs=True`, numbers agree if they differ by at most
         `atol + rtol * abs(number of the baseline)`.
     gc: collect garbage while calls are timed, as it is by default.
+    device: `"cuda"` or `"cuda:1"` times the calls on that GPU, by events of torch, CuPy or Numba;
+        then every benchmark of the file needs a device. `"cpu"` is the default.
+    cache: `"cold"` empties the L2 cache of the GPU before every call, `"warm"` leaves it.
     bytes, items: how many of them one call processes; the report then shows a rate per second.
     ignored: race this benchmark only with `--ignored` or `--include-ignored`.
     """
@@ -262,7 +277,13 @@ def added(
         full = "/".join([name or name_of(function), *map(text_of, arguments.values())])
         if full in benchmarks:
             raise UsageError(f"there are two benchmarks of the name {full!r}")
-        benchmarks[full] = Benchmark(full, contenders, arguments=arguments, **options)
+        made = Benchmark(full, contenders, arguments=arguments, **options)
+        if any((other.gpu is None) != (made.gpu is None) for other in benchmarks.values()):
+            raise UsageError(
+                f"benchmark {full!r}: all benchmarks of a file run on a GPU or none, because they "
+                "have the same metrics; put those of the CPU into another file"
+            )
+        benchmarks[full] = made
     return function
 
 

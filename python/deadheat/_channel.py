@@ -133,6 +133,8 @@ def claim() -> Channel | None:
     if sys.platform == "linux":
         end_with_parent()
         os.register_at_fork(after_in_child=end_with_parent)
+    # Triton reads it when it is imported: what the pilot's autotuner chose, all replicates run.
+    os.environ.setdefault("TRITON_CACHE_AUTOTUNING", "1")
     # Before the functions and their constants are made.
     held.extend(hold_heap(drawn()))
     descriptors = [int(number) for number in os.environ.pop(WORKER).split(",")]

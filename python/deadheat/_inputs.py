@@ -68,6 +68,8 @@ class Digest(Pickler):
         super().__init__(self.hashed, 5)
 
     def reducer_override(self, value: Any) -> Any:
+        if is_on_gpu(value):
+            return str, (digest_of(value),)
         if type(value) in copyreg.dispatch_table or has_path(value):
             return NotImplemented
         if isinstance(value, BY_IDENTITY):
@@ -86,6 +88,23 @@ class Digest(Pickler):
                 continue
         self.is_blind = True
         return str(id(value))
+
+
+def is_on_gpu(value: Any) -> bool:
+    """Returns whether a value is an array in the memory of a GPU."""
+    kind = type(value)
+    # A tensor has the interface of CUDA arrays wherever it is.
+    if hasattr(kind, "is_cuda"):
+        return value.is_cuda is True
+    return hasattr(kind, "__cuda_array_interface__")
+
+
+def digest_of(array: Any) -> str:
+    """Hashes of pieces of an array of a GPU, as `bytes_of` has them of a buffer."""
+    from deadheat._gpu_arrays import pieces_of
+
+    kind = f"{getattr(array, 'dtype', '')} {tuple(array.shape)}"
+    return f"{kind} {[hash(piece) for piece in pieces_of(array, PIECES, MOST_BYTES // PIECES)]}"
 
 
 def has_path(value: Any) -> bool:

@@ -68,6 +68,11 @@ def first_difference(baseline: Any, candidate: Any, tolerance: Tolerance) -> Dif
     library = type(baseline).__module__.partition(".")[0]
     if library == "pandas" and type(baseline) is type(candidate):
         return of_pandas(baseline, candidate, tolerance)
+    if library in ("torch", "cupy") or hasattr(type(baseline), "copy_to_host"):
+        from deadheat._gpu_arrays import is_array
+
+        if is_array(baseline) and is_array(candidate):
+            return of_gpu_arrays(baseline, candidate, tolerance)
     if library == "numpy" and all(hasattr(each, "shape") for each in (baseline, candidate)):
         return of_arrays(baseline, candidate, tolerance)
     if are_equal(baseline, candidate):
@@ -171,6 +176,20 @@ def of_arrays(baseline: Any, candidate: Any, tolerance: Tolerance) -> Difference
     at = tuple(int(index) for index in numpy.argwhere(~numpy.asarray(equal))[0])
     place = f"[{', '.join(map(str, at))}]" if at else ""
     return Difference(place, baseline[at], candidate[at])
+
+
+def of_gpu_arrays(baseline: Any, candidate: Any, tolerance: Tolerance) -> Difference | None:
+    """Compares arrays of torch, CuPy or Numba where they are, and fetches the first difference."""
+    from deadheat import _gpu_arrays
+
+    if tuple(baseline.shape) != tuple(candidate.shape):
+        words = f"the shape is {tuple(candidate.shape)}, not {tuple(baseline.shape)}"
+        return Difference("", baseline, candidate, words)
+    at = _gpu_arrays.first_apart(baseline, candidate, tolerance.rtol, tolerance.atol)
+    if at is None:
+        return None
+    place = f"[{', '.join(map(str, at))}]" if at else ""
+    return Difference(place, _gpu_arrays.element(baseline, at), _gpu_arrays.element(candidate, at))
 
 
 def of_pandas(baseline: Any, candidate: Any, tolerance: Tolerance) -> Difference | None:

@@ -37,6 +37,8 @@ def race(
     rtol: float = 0.0,
     atol: float = 0.0,
     gc: bool = True,
+    device: str | None = None,
+    cache: str = "warm",
     name: str | None = None,
     names: tuple[str, str] | None = None,
     **settings: Unpack[Settings],
@@ -55,6 +57,9 @@ def race(
     rtol, atol: with `check_outputs=True`, numbers agree if they differ by at most
         `atol + rtol * abs(number of old)`.
     gc: collect garbage while calls are timed, as it is by default.
+    device: `"cuda"` or `"cuda:1"` times the calls on that GPU, by events of torch, CuPy or Numba,
+        and judges `metric="gpu"`; `"cpu"` (the default) times them by the clock of the host.
+    cache: `"cold"` empties the L2 cache of the GPU before every call, `"warm"` leaves it.
     name, names: the name of the benchmark and those of the two functions, for the answer.
     settings: see `deadheat.Settings`; `margin=0.02`, `max_replicates=40`, `budget=10` (seconds).
 
@@ -74,9 +79,12 @@ def race(
     chosen = as_options(settings)
     options: dict[str, Any] = {"input_per_call": input_per_call, "drain": drain, "gc": gc}
     options |= {"check_outputs": check_outputs, "rtol": rtol, "atol": atol}
+    options |= {"device": device, "cache": cache}
     contenders = dict(zip(names, [functions["old"], functions["new"]]))
     # Refuses what makes no sense, before anything is started.
-    Benchmark(name, contenders, input=functions.get("input"), **options)
+    planned = Benchmark(name, contenders, input=functions.get("input"), **options)
+    if planned.gpu is not None and settings.get("callgrind"):
+        raise UsageError("callgrind counts instructions of the CPU: leave device out, or callgrind")
     rest = {"benchmark": name, "names": names, "options": options}
     with tempfile.TemporaryDirectory(prefix="deadheat-") as folder:
         paths = {

@@ -161,10 +161,11 @@ class Result:
 
     def effects(self) -> list[float]:
         """The change of every replicate, of the medians of its samples: candidate/baseline − 1."""
+        column = "gpu_ns" if self.json["benchmarks"][0].get("metric") == "gpu" else "wall_ns"
         times: dict[int, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
         for row in self.samples:
-            if row["wall_ns"]:
-                per_call = row["wall_ns"] / row["iterations"]
+            if row[column]:
+                per_call = row[column] / row["iterations"]
                 times[row["replicate"]][row["role"]].append(log(per_call))
         return [
             exp(median(sides["candidate"]) - median(sides["baseline"])) - 1

@@ -19,7 +19,7 @@ class Settings(TypedDict, total=False):
     alpha: float
     """The accepted probability of a wrong verdict, above 0 and at most 0.5 (default 0.05)."""
     metric: str
-    """The metric to judge: `"wall"` (the default), `"cpu"`, `"minor-faults"`, …"""
+    """The metric to judge: `"wall"` (the default; `"gpu"` with a device), `"cpu"`, …"""
     quantile: float | str
     """Judge this quantile of single calls, above 0 and below 1, instead of their centre."""
     max_replicates: int
@@ -101,6 +101,7 @@ FLAGS = {"control", "callgrind"}
 TIMES = {"budget", "timeout", "sample_time"}
 # The other arguments of `race`, to suggest if the user misspells one.
 ARGUMENTS = ["input", "input_per_call", "check_outputs", "rtol", "atol", "gc", "name", "names"]
+ARGUMENTS += ["device", "cache"]
 
 
 def as_options(settings: Mapping[str, Any]) -> list[str]:

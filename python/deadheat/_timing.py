@@ -205,15 +205,7 @@ class Contender:
 
         `given` is the input, or makes one if every call has its own.
         """
-        rounds, rest = divmod(iterations - 1, UNROLLED)
-        if self._per_call:
-            inputs = [given() for _ in range(iterations)]
-            if gc.isenabled():
-                # So that young collections during the calls do not scan the inputs.
-                gc.collect(1)
-            last, steps, each = inputs.pop(), repeat(None, 0), iter(inputs)
-        else:
-            last, steps, each = given, repeat(None, rounds), repeat(None, rest)
+        calls = self.prepared(given, iterations)
         # A call that finds its last answer still there works in other memory than the one before,
         # and the first of a block in new pages of the system.
         self.kept = None
@@ -222,15 +214,30 @@ class Contender:
         if self._times_itself:
             wall = round(1e9 * self._function(iterations))
         else:
-            wall, self.kept = self._run(
-                self._loop(
-                    self._function, given, last, steps, each, perf_counter_ns, *self._arguments
-                )
-            )
+            wall, self.kept = self.call(calls, perf_counter_ns)
         cpu = thread_time_ns() - cpu
         after = self.tools.around()
         counts = [now - then for then, now in zip(before, after)]
         return [wall, max(0, cpu - self._cpu_overhead), *counts]
+
+    def prepared(self, given: Any, iterations: int) -> tuple[Any, ...]:
+        """What the loop needs for so many calls: the input, that of the last call, and iterators
+        over the calls in rows and over the others."""
+        rounds, rest = divmod(iterations - 1, UNROLLED)
+        if not self._per_call:
+            return given, given, repeat(None, rounds), repeat(None, rest)
+        inputs = [given() for _ in range(iterations)]
+        if gc.isenabled():
+            # So that young collections during the calls do not scan the inputs.
+            gc.collect(1)
+        return given, inputs.pop(), repeat(None, 0), iter(inputs)
+
+    def call(self, calls: tuple[Any, ...], clock: Callable[[], int]) -> tuple[int, Any]:
+        """Makes calls; returns what the clock advanced by and the last output."""
+        took: tuple[int, Any] = self._run(
+            self._loop(self._function, *calls, clock, *self._arguments)
+        )
+        return took
 
 
 def cpu_overhead(benchmark: Benchmark, tools: Instruments) -> int:

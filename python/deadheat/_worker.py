@@ -58,6 +58,10 @@ HAS_JIT = has_jit()
 
 def serve(channel: Channel, benchmarks: Mapping[str, Benchmark]) -> NoReturn:
     """Answers requests until there are no more, and ends the process."""
+    if any(benchmark.gpu is not None for benchmark in benchmarks.values()):
+        from deadheat._gpu_session import serve_gpu
+
+        serve_gpu(channel, benchmarks)
     greet(channel)
     request = channel.request()
     if request[0] == "import":
@@ -85,7 +89,7 @@ def answer_all(channel: Channel, session: Session, request: tuple[str, dict[str,
             reply = session.failed({"refused": str(refused)})
         # `sys.exit` and Ctrl-C are no exceptions of the usual kind.
         except BaseException as error:
-            reply = session.failed({"panicked": described(error, session.seed)})
+            reply = session.failed(session.problem(error))
         channel.reply(*reply)
         if reply[0] == "failed":
             return
@@ -205,6 +209,10 @@ class Session:
 
     def failed(self, problem: dict[str, Any]) -> Reply:
         return failed(problem, self._calling)
+
+    def problem(self, error: BaseException) -> dict[str, Any]:
+        """An error as the protocol has it."""
+        return {"panicked": described(error, self.seed)}
 
     def answer(self, kind: str, asked: dict[str, Any]) -> Reply:
         if kind == "list":

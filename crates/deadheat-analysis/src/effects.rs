@@ -2,7 +2,8 @@
 //! of one candidate in one metric say at one moment: their location, its interval, and the verdict.
 
 use deadheat_model::{
-    Better, ContenderId, Estimate, LogRatio, Metric, Origin, RunHeader, Sample, Samples, Verdict,
+    Better, ContenderId, Estimate, Flags, LogRatio, Metric, Origin, RunHeader, Sample, Samples,
+    Verdict,
 };
 use deadheat_stats::summary::{median_in_place, quantile_in_place};
 use deadheat_stats::{
@@ -451,6 +452,19 @@ impl Effects {
         let own = || seen.iter().filter(|one| pair.contains(&one.contender));
         let cut_short = own().filter(|one| planned.is_cut_short(one)).count();
         (cut_short > 0).then(|| (cut_short, own().count()))
+    }
+
+    /// How many samples of the baseline and this candidate ran while the GPU was throttled or its
+    /// clock stepped, in the first `replicates` replicates, and how many there are; `None` if none
+    /// did.
+    pub(crate) fn gpu_clock(&self, samples: &Samples, replicates: usize) -> Option<(usize, usize)> {
+        let seen = &samples.samples()[..self.samples_seen(replicates)];
+        let pair = [ContenderId::BASELINE, self.candidate];
+        let own = || seen.iter().filter(|one| pair.contains(&one.contender));
+        let unsteady = own()
+            .filter(|one| one.flags.holds(Flags::GPU_CLOCK))
+            .count();
+        (unsteady > 0).then(|| (unsteady, own().count()))
     }
 
     /// The effects of each of the first `replicates` replicates.

@@ -116,9 +116,13 @@ pub(crate) fn about_the_estimate(
             warnings.push(Warning::Bimodal);
         }
     }
-    match effects.cut_short(samples, effect_estimate.replicates) {
-        Some(counted) => warnings.push(cut_short(effect_estimate, counted)),
-        None => warnings.extend(about_disturbed_blocks(effect_estimate, margin)),
+    let replicates = effect_estimate.replicates;
+    if let Some(counted) = effects.cut_short(samples, replicates) {
+        warnings.push(cut_short(effect_estimate, counted));
+    } else if let Some(counted) = effects.gpu_clock(samples, replicates) {
+        warnings.push(gpu_clock(effect_estimate, counted));
+    } else {
+        warnings.extend(about_disturbed_blocks(effect_estimate, margin));
     }
     warnings
 }
@@ -130,11 +134,27 @@ fn cut_short(effect_estimate: &EffectEstimate, (count, of): (usize, usize)) -> W
         count,
         of,
         blocks: effect_estimate.dropped,
-        kept: effect_estimate.kept_because.map(|reason| match reason {
-            KeepReason::RatesDiffer { p } => CutShortKept::OneSided { p },
-            KeepReason::TooMany { share } => CutShortKept::TooMany { share },
-        }),
+        kept: kept(effect_estimate),
     }
+}
+
+/// The warning that the GPU's clock was not steady in `count` samples `of` all. Every answer has it,
+/// because the clock decides the times.
+fn gpu_clock(effect_estimate: &EffectEstimate, (count, of): (usize, usize)) -> Warning {
+    Warning::GpuClock {
+        count,
+        of,
+        blocks: effect_estimate.dropped,
+        kept: kept(effect_estimate),
+    }
+}
+
+/// The reason, if any, why flagged blocks were kept.
+fn kept(effect_estimate: &EffectEstimate) -> Option<CutShortKept> {
+    effect_estimate.kept_because.map(|reason| match reason {
+        KeepReason::RatesDiffer { p } => CutShortKept::OneSided { p },
+        KeepReason::TooMany { share } => CutShortKept::TooMany { share },
+    })
 }
 
 /// Doubts about the blocks with evidence of disturbance.

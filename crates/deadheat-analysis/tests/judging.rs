@@ -7,8 +7,8 @@ use deadheat_analysis::{
     Options, PlannedRule, UntilRule, analyse, fixed_look, measured_effects, planned_looks,
 };
 use deadheat_model::{
-    Analysis, BlockRecord, Comparison, Decision, EndReason, Ending, Flags, Metric, Origin, Run,
-    RunHeader, Sample, StoppingRule, Until, Verdict, Warning, Workload,
+    Analysis, BlockRecord, Comparison, CutShortKept, Decision, EndReason, Ending, Flags, Metric,
+    Origin, Run, RunHeader, Sample, StoppingRule, Until, Verdict, Warning, Workload,
 };
 use deadheat_stats::dist::t_critical;
 use deadheat_testing::runs::{self, benchmark, design, ended, header, sample};
@@ -454,6 +454,44 @@ fn too_many_disturbed_blocks_are_kept() {
         "{:?}",
         codes(&row)
     );
+}
+
+#[test]
+fn blocks_of_an_unsteady_gpu_are_left_out_and_told() {
+    let (none, hit) = (Flags::NONE, Flags::GPU_CLOCK);
+    let told = |row: &Comparison| {
+        row.warnings.iter().find_map(|warning| match warning {
+            Warning::GpuClock {
+                count,
+                of,
+                blocks,
+                kept,
+            } => Some((*count, *of, *blocks, *kept)),
+            _ => None,
+        })
+    };
+    let row = flagged_run(|replicate| match replicate {
+        3 => [none, hit, none, none],
+        9 => [hit, hit, none, none],
+        _ => [none; 4],
+    });
+    assert_eq!(row.dropped_blocks, 2);
+    assert_eq!(told(&row), Some((3, 160, 2, None)));
+    let often = flagged_run(|replicate| match replicate % 2 {
+        0 => [hit, hit, none, none],
+        _ => [none; 4],
+    });
+    let too_many = CutShortKept::TooMany { share: 0.5 };
+    assert_eq!(told(&often), Some((40, 160, 0, Some(too_many))));
+    let one_sided = flagged_run(|replicate| match replicate % 6 {
+        0 => [none, hit, hit, none],
+        _ => [none; 4],
+    });
+    let (count, _, blocks, kept) = told(&one_sided).unwrap();
+    assert_eq!((count, blocks), (14, 0));
+    assert!(matches!(kept, Some(CutShortKept::OneSided { .. })));
+    let steady = flagged_run(|_| [none; 4]);
+    assert_eq!(told(&steady), None);
 }
 
 #[test]

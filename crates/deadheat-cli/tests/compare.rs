@@ -312,6 +312,8 @@ fn every_tool_gets_a_table() {
             "jmh/new.json",
             "Sorting.sort (length=64, order=random)",
         ),
+        ("triton/old.csv", "triton/new.csv", "Triton (size=4096)"),
+        ("nvbench/old.json", "nvbench/new.json", "copy (Size=256)"),
         ("go/old.txt", "go/new.txt", "Sort"),
         (
             "benchmark_dotnet/old.json",

@@ -298,7 +298,7 @@ fn a_cell_that_cannot_be_is_an_error_that_names_its_place() {
             "970,2",
             "970,x",
             "a.csv:5: flags of benchmark 's', replicate 3, block 0, slot 0: 'x' is none of 'preempted', 'migrated', 'concurrent', \
-             'delay-unread'",
+             'delay-unread', 'gpu-clock'",
         ),
         (
             "new,candidate,10,1300",

@@ -131,6 +131,10 @@ pub enum Metric {
     BranchMisses,
     /// Misses of the last-level cache.
     CacheMisses,
+    /// Time of a GPU, between events around the calls.
+    Gpu,
+    /// The most memory of a GPU that one call allocates.
+    PeakGpuMemory,
     /// Anything else a recording brings along, kept under its own name.
     Custom(String),
     /// Something that another tool recorded and described.
@@ -139,7 +143,7 @@ pub enum Metric {
 
 impl Metric {
     /// Every metric deadheat itself can measure, in the order they are shown.
-    pub const BUILT_IN: [Metric; 17] = [
+    pub const BUILT_IN: [Metric; 19] = [
         Metric::Wall,
         Metric::Cpu,
         Metric::User,
@@ -157,6 +161,8 @@ impl Metric {
         Metric::Instructions,
         Metric::BranchMisses,
         Metric::CacheMisses,
+        Metric::Gpu,
+        Metric::PeakGpuMemory,
     ];
 
     /// The name used by `--metric`, in files and in JSON.
@@ -179,6 +185,8 @@ impl Metric {
             Metric::Instructions => "instructions",
             Metric::BranchMisses => "branch-misses",
             Metric::CacheMisses => "cache-misses",
+            Metric::Gpu => "gpu",
+            Metric::PeakGpuMemory => "peak-gpu-memory",
             Metric::Custom(name) => name,
             Metric::Foreign(foreign) => &foreign.name,
         }
@@ -215,10 +223,13 @@ impl Metric {
     /// The unit of the recorded values.
     pub fn unit(&self) -> Unit {
         match self {
-            Metric::Wall | Metric::Cpu | Metric::User | Metric::System | Metric::RunDelay => {
-                Unit::Nanoseconds
-            }
-            Metric::PeakRss | Metric::AllocatedBytes => Unit::Bytes,
+            Metric::Wall
+            | Metric::Cpu
+            | Metric::User
+            | Metric::System
+            | Metric::RunDelay
+            | Metric::Gpu => Unit::Nanoseconds,
+            Metric::PeakRss | Metric::AllocatedBytes | Metric::PeakGpuMemory => Unit::Bytes,
             Metric::Custom(name) if name.ends_with("_ns") => Unit::Nanoseconds,
             Metric::Custom(name) if name.ends_with("_bytes") => Unit::Bytes,
             Metric::Custom(name) => Unit::of_rate(name).unwrap_or(Unit::Count),
@@ -232,7 +243,15 @@ impl Metric {
     pub fn adds_up(&self) -> bool {
         !matches!(
             self,
-            Metric::PeakRss | Metric::Custom(_) | Metric::Foreign(_)
+            Metric::PeakRss | Metric::PeakGpuMemory | Metric::Custom(_) | Metric::Foreign(_)
+        )
+    }
+
+    /// Returns true for times of which less is called faster. A delay is not the pace of anything.
+    pub fn is_pace(&self) -> bool {
+        matches!(
+            self,
+            Metric::Wall | Metric::Cpu | Metric::User | Metric::System | Metric::Gpu
         )
     }
 
@@ -425,7 +444,8 @@ mod tests {
             columns.join(" "),
             "wall_ns cpu_ns user_ns system_ns peak_rss_bytes minor_faults major_faults \
              voluntary_switches involuntary_switches migrations run_delay_ns allocations \
-             allocated_bytes cycles instructions branch_misses cache_misses"
+             allocated_bytes cycles instructions branch_misses cache_misses gpu_ns \
+             peak_gpu_memory_bytes"
         );
     }
 

@@ -20,10 +20,12 @@ impl Flags {
     pub const CONCURRENT: Flags = Flags(4);
     /// The time it waited for a core could not be read.
     pub const DELAY_UNREAD: Flags = Flags(8);
+    /// The GPU was throttled, or its clock stepped.
+    pub const GPU_CLOCK: Flags = Flags(16);
 
     /// Flags from their bits in a file; unknown bits are dropped.
     pub fn from_bits(bits: u8) -> Flags {
-        Flags(bits & 15)
+        Flags(bits & 31)
     }
 
     /// The bits as written to files.
@@ -33,7 +35,7 @@ impl Flags {
 
     /// Returns true if there is any evidence of disturbance.
     pub fn any(self) -> bool {
-        self.0 & (Flags::PREEMPTED.0 | Flags::MIGRATED.0) != 0
+        self.0 & (Flags::PREEMPTED.0 | Flags::MIGRATED.0 | Flags::GPU_CLOCK.0) != 0
     }
 
     /// Returns true if all evidence of `other` is among this.

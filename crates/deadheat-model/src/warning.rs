@@ -124,6 +124,17 @@ named! {
             /// The reason, if they were kept.
             kept: Option<CutShortKept>,
         } = "cut-short",
+        /// The GPU was throttled, or its clock stepped, while samples ran.
+        GpuClock {
+            /// Their number.
+            count: usize,
+            /// The number of all samples.
+            of: usize,
+            /// Blocks that were left out with them.
+            blocks: usize,
+            /// The reason, if they were kept.
+            kept: Option<CutShortKept>,
+        } = "gpu-clock",
         /// Code placement was drawn once, by the linker.
         PlacementFixed {
             /// Why, when neutral links had been asked for.

@@ -24,6 +24,8 @@ pub fn metric(metric: &Metric, glyphs: Glyphs) -> String {
         Metric::User => "user time",
         Metric::System => "system time",
         Metric::PeakRss => "peak memory",
+        Metric::Gpu => "GPU time",
+        Metric::PeakGpuMemory => "peak GPU memory",
         Metric::MinorFaults => "minor page faults",
         Metric::MajorFaults => "major page faults",
         Metric::Custom(name) => return shown(name, 24, glyphs),
@@ -84,11 +86,13 @@ pub(crate) const DISTURBED: &str = "disturbed by other work on the machine";
 
 /// The cause for which blocks of this comparison are left out.
 pub(crate) fn cause_of_dropping(comparison: &Comparison) -> &'static str {
-    let cut_short = |warning: &Warning| matches!(warning, Warning::CutShort { .. });
-    match comparison.warnings.iter().any(cut_short) {
-        true => "cut short by the harness",
-        false => DISTURBED,
-    }
+    let cause = |warning: &Warning| match warning {
+        Warning::CutShort { .. } => Some("cut short by the harness"),
+        Warning::GpuClock { .. } => Some("disturbed by the GPU's clock"),
+        _ => None,
+    };
+    let mut causes = comparison.warnings.iter().filter_map(cause);
+    causes.next().unwrap_or(DISTURBED)
 }
 
 /// How many blocks were left out for this cause, and the change with them.
@@ -111,13 +115,37 @@ pub(crate) fn cut_short(
          iterations."
     );
     let advice = "Race again on a quieter machine";
+    blocks_of(&short, "was cut short", advice, blocks, kept)
+}
+
+/// How many samples ran while the GPU was not steady, and what became of their blocks.
+pub(crate) fn gpu_clock(
+    (count, of): (usize, usize),
+    blocks: usize,
+    kept: Option<CutShortKept>,
+) -> String {
+    let unsteady =
+        format!("The GPU was throttled, or its clock stepped, in {count} of {of} samples.");
+    let advice = "Race again on a cooler device, or fix its clocks";
+    blocks_of(&unsteady, "was disturbed", advice, blocks, kept)
+}
+
+/// What became of blocks in which something happened, behind the sentence that tells of it; `verb` is
+/// what happened to one side more often.
+fn blocks_of(
+    short: &str,
+    verb: &str,
+    advice: &str,
+    blocks: usize,
+    kept: Option<CutShortKept>,
+) -> String {
     match kept {
         None if blocks == 1 => format!("{short} The block with them is left out."),
         None if blocks > 1 => format!("{short} The {blocks} blocks with them are left out."),
         // Of several hosts, none of which may leave its blocks out.
         None => format!("{short} All count. {advice}."),
         Some(CutShortKept::OneSided { p }) => format!(
-            "{short} All count, because one side was cut short more often ({}) and the code \
+            "{short} All count, because one side {verb} more often ({}) and the code \
              itself may cause it. {advice}.",
             p_is(p)
         ),

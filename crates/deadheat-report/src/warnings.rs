@@ -382,6 +382,12 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
             blocks,
             kept,
         } => sentences::cut_short((*count, *of), *blocks, *kept),
+        Warning::GpuClock {
+            count,
+            of,
+            blocks,
+            kept,
+        } => sentences::gpu_clock((*count, *of), *blocks, *kept),
         Warning::WaitingOfItsOwn {
             contenders,
             share: part,

@@ -341,10 +341,7 @@ fn exact(
             one.benchmark == benchmark.name && one.parameters == benchmark.parameters
         })?;
         let estimate = comparison.estimate.as_ref()?;
-        let is_count = !matches!(
-            comparison.metric,
-            Metric::Wall | Metric::Cpu | Metric::User | Metric::System
-        );
+        let is_count = !comparison.metric.is_pace();
         (is_count && estimate.replicates >= 2).then(|| RacedBenchmark {
             name: name_of(benchmark),
             effect: estimate.effect,

@@ -24,6 +24,8 @@ pub(super) struct Measured {
     pub(super) values: Vec<f64>,
     /// The reason, if any, to count the time that the slots waited for a core.
     pub(super) keep_waiting: Option<KeepWaiting>,
+    /// By slot, whether the GPU was throttled or its clock stepped; empty if no worker says.
+    pub(super) gpu_clock: Vec<bool>,
 }
 
 impl Measured {
@@ -42,10 +44,14 @@ impl Measured {
             self.keep_waiting.map_or(Flags::NONE, KeepWaiting::flag)
         };
         let samples = self.values.chunks_exact(metrics.len());
-        for (slot, values) in block.slots.iter().zip(samples) {
+        for (index, (slot, values)) in block.slots.iter().zip(samples).enumerate() {
+            let gpu = match self.gpu_clock.get(index) {
+                Some(true) => Flags::GPU_CLOCK,
+                _ => Flags::NONE,
+            };
             record.samples.push(Sample {
                 contender: slot.contender,
-                flags: evidence(values, metrics, threads).and(waiting),
+                flags: evidence(values, metrics, threads).and(waiting).and(gpu),
                 exit_code: None,
                 iterations,
             });
@@ -110,36 +116,36 @@ impl Workers<'_> {
         for (session, reply) in team.iter_mut().zip(replies) {
             let own = |slot: &&usize| process_slot_of(slot) == session.process_slot;
             let turns = slots.iter().filter(own).count();
-            let (values, keep) = session
+            let own = session
                 .samples(&reply, turns)
                 .map_err(|cause| session.failure(position, None, cause))?;
-            keep_waiting = keep_waiting.or(keep);
-            taken.push(values.into_iter());
+            keep_waiting = keep_waiting.or(own.keep_waiting);
+            taken.push((own.values.into_iter(), own.gpu_clock.into_iter()));
         }
         let width = self.options.metrics.len();
         let mut values = Vec::with_capacity(slots.len() * width);
+        let mut gpu_clock = Vec::new();
         for slot in slots {
-            values.extend(taken[process_slot_of(slot)].by_ref().take(width));
+            let (own, clock) = &mut taken[process_slot_of(slot)];
+            values.extend(own.by_ref().take(width));
+            gpu_clock.push(clock.next().unwrap_or(false));
         }
         Ok(Measured {
             values,
             keep_waiting,
+            gpu_clock,
         })
     }
 }
 
 impl WorkerSession {
-    /// The metrics of the run, of so many samples, if that is what it answers, and the reason, if
-    /// any, to count the time they waited for a core.
-    fn samples(
-        &self,
-        reply: &Reply,
-        turns: usize,
-    ) -> Result<(Vec<f64>, Option<KeepWaiting>), FunctionError> {
+    /// The metrics of the run, of the samples of its own turns, if that is what it answers.
+    fn samples(&self, reply: &Reply, turns: usize) -> Result<Measured, FunctionError> {
         let wrong = |said: String| Err(FunctionError::Protocol(said));
         let Reply::Block {
             values,
             keep_waiting,
+            gpu_clock,
         } = reply
         else {
             return wrong(format!(
@@ -162,13 +168,27 @@ impl WorkerSession {
                 values[at]
             ));
         }
+        if !gpu_clock.is_empty() && gpu_clock.len() != turns {
+            return wrong(format!(
+                "it tells of the GPU's clock in {} samples of {turns}",
+                gpu_clock.len()
+            ));
+        }
         #[cfg(feature = "commands")]
         if let Some(folder) = &self.counts {
-            return Ok((instructions_of_samples(folder, turns)?, None));
+            return Ok(Measured {
+                values: instructions_of_samples(folder, turns)?,
+                keep_waiting: None,
+                gpu_clock: Vec::new(),
+            });
         }
         let samples = values.chunks_exact(width);
         let of_the_run = samples.flat_map(|sample| self.columns.iter().map(|at| sample[*at]));
-        Ok((of_the_run.collect(), *keep_waiting))
+        Ok(Measured {
+            values: of_the_run.collect(),
+            keep_waiting: *keep_waiting,
+            gpu_clock: gpu_clock.clone(),
+        })
     }
 }
 
@@ -191,6 +211,8 @@ fn evidence(values: &[f64], metrics: &[Metric], threads: u32) -> Flags {
 
 #[cfg(test)]
 mod tests {
+    use deadheat_model::{ContenderId, Slot};
+
     use super::*;
     use crate::clock::Reading;
 
@@ -211,5 +233,35 @@ mod tests {
         assert_eq!(found(reading, 1), Flags::MIGRATED);
         assert_eq!(evidence(&[1.0], &[Metric::Migrations], 1), Flags::MIGRATED);
         assert_eq!(evidence(&[1.0], &[Metric::Wall], 1), Flags::NONE);
+    }
+
+    #[test]
+    fn samples_of_an_unsteady_gpu_are_flagged_and_those_of_others_are_not() {
+        let slot = |contender| Slot {
+            contender: ContenderId(contender),
+            padding: 0,
+        };
+        let block = Block {
+            benchmark: 0,
+            replicate: 0,
+            index: 0,
+            prime: None,
+            slots: vec![slot(0), slot(1)],
+        };
+        for (gpu_clock, flags) in [
+            (vec![], [Flags::NONE; 2]),
+            (vec![false, true], [Flags::NONE, Flags::GPU_CLOCK]),
+            (vec![true, true], [Flags::GPU_CLOCK; 2]),
+        ] {
+            let measured = Measured {
+                values: vec![1.0, 2.0],
+                keep_waiting: None,
+                gpu_clock,
+            };
+            let mut record = BlockRecord::default();
+            measured.record(&[Metric::Gpu], &block, 3, 1, &mut record);
+            let found: Vec<Flags> = record.samples.iter().map(|sample| sample.flags).collect();
+            assert_eq!(found, flags);
+        }
     }
 }

@@ -130,6 +130,7 @@ impl Contenders for LocalContenders<'_> {
         let measured = Measured {
             values,
             keep_waiting: beside.keep_waiting(),
+            gpu_clock: Vec::new(),
         };
         measured.record(self.metrics, block, self.iterations, threads, record);
         let checked = self.benchmark.check();

@@ -121,6 +121,9 @@ pub(crate) enum Reply {
         values: Vec<f64>,
         /// The reason, if any, to count the time they waited for a core.
         keep_waiting: Option<KeepWaiting>,
+        /// By sample, whether the GPU was throttled or its clock stepped; empty if the worker does
+        /// not say.
+        gpu_clock: Vec<bool>,
     },
     /// The benchmark cannot go on.
     Failed {
@@ -392,11 +395,17 @@ impl Reply {
             Reply::Block {
                 values,
                 keep_waiting,
+                gpu_clock,
             } => (
                 "block",
                 Object::new()
                     .with("values", numbers(values))
-                    .with_some("keep_waiting", keep_waiting.map(KeepWaiting::word)),
+                    .with_some("keep_waiting", keep_waiting.map(KeepWaiting::word))
+                    .with_some(
+                        "gpu_clock",
+                        (!gpu_clock.is_empty())
+                            .then(|| gpu_clock.iter().copied().collect::<Json>()),
+                    ),
             ),
             Reply::Failed { contender, problem } => (
                 "failed",
@@ -477,6 +486,8 @@ impl Reply {
                 keep_waiting: optional(said, "keep_waiting", |word| {
                     Some(KeepWaiting::of_word(word.as_text()?))
                 })?,
+                gpu_clock: optional(said, "gpu_clock", |all| list(all, Json::as_bool))?
+                    .unwrap_or_default(),
             },
             "failed" => Reply::Failed {
                 contender: optional(said, "contender", place)?,
@@ -799,14 +810,17 @@ mod tests {
             Reply::Block {
                 values: vec![0.1, 1e300, 5e-324, 0.1 + 0.2, 9_007_199_254_740_993.0],
                 keep_waiting: None,
+                gpu_clock: vec![],
             },
             Reply::Block {
                 values: vec![],
                 keep_waiting: Some(KeepWaiting::Concurrent),
+                gpu_clock: vec![],
             },
             Reply::Block {
-                values: vec![],
+                values: vec![1.0, 2.0],
                 keep_waiting: Some(KeepWaiting::Unread),
+                gpu_clock: vec![true, false],
             },
             failed(None, Problem::Unknown),
             failed(Some(1), Problem::OutOfTurn),
@@ -884,6 +898,7 @@ mod tests {
             r#"{"hello":{"protocol":-1}}"#,
             r#"{"block":{"values":[1,null]}}"#,
             r#"{"block":{"values":7}}"#,
+            r#"{"block":{"values":[1],"gpu_clock":[1]}}"#,
             r#"{"calibrated":{"iterations":1,"call_ns":[],"blocks_ns":[[1,2,3]],"block_cost_ns":null}}"#,
             r#"{"failed":{"contender":"a","problem":{"unknown":{}}}}"#,
             r#"{"failed":{"contender":1,"problem":{"bored":{}}}}"#,

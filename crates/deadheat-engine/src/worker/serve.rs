@@ -323,6 +323,7 @@ impl Worker<'_> {
                         let reply = Reply::Block {
                             values,
                             keep_waiting,
+                            gpu_clock: Vec::new(),
                         };
                         checked(&benchmark, reply)
                     }

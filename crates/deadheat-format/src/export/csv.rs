@@ -151,6 +151,7 @@ fn flag_words(flags: Flags) -> Cow<'static, str> {
         (Flags::MIGRATED, "migrated"),
         (Flags::CONCURRENT, "concurrent"),
         (Flags::DELAY_UNREAD, "delay-unread"),
+        (Flags::GPU_CLOCK, "gpu-clock"),
     ];
     let mut set = words.into_iter().filter(|(flag, _)| flags.holds(*flag));
     match (set.next(), set.next()) {

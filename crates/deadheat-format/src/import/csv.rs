@@ -396,9 +396,11 @@ pub(super) fn parse_flags(cell: &str) -> Result<Flags, String> {
             "migrated" => Flags::MIGRATED.bits(),
             "concurrent" => Flags::CONCURRENT.bits(),
             "delay-unread" => Flags::DELAY_UNREAD.bits(),
+            "gpu-clock" => Flags::GPU_CLOCK.bits(),
             _ => {
                 return Err(format!(
-                    "'{word}' is none of 'preempted', 'migrated', 'concurrent', 'delay-unread'"
+                    "'{word}' is none of 'preempted', 'migrated', 'concurrent', 'delay-unread', \
+                     'gpu-clock'"
                 ));
             }
         };

@@ -10,10 +10,12 @@ mod hyperfine;
 mod jmh;
 mod json;
 mod nanobench;
+mod nvbench;
 mod others;
 mod pyperf;
 mod pytest_benchmark;
 mod rows;
+mod triton;
 
 use std::borrow::Cow;
 use std::fs;
@@ -189,6 +191,8 @@ fn read_as(format: SavedFormat, file: &Path, text: &[u8]) -> Result<Results, For
         SavedFormat::BenchmarkDotNetTable => benchmark_dotnet::read_table(text),
         SavedFormat::Asv => asv::read(text),
         SavedFormat::Nanobench => nanobench::read(text),
+        SavedFormat::Nvbench => nvbench::read(text, file.parent().unwrap_or(Path::new(""))),
+        SavedFormat::TritonTable => triton::read(text),
     };
     let results = read.map_err(|problem| problem.of(file))?;
     Ok(of_file(file, results))
@@ -292,6 +296,10 @@ pub enum SavedFormat {
     Asv,
     /// The JSON of nanobench.
     Nanobench,
+    /// The JSON of nvbench.
+    Nvbench,
+    /// The CSV of `triton.testing.perf_report`.
+    TritonTable,
 }
 
 /// Tells which tool wrote a text, by its first line or by the fields of its outermost object.
@@ -333,8 +341,8 @@ fn unknown(file: &Path, known: Option<String>, found: &str) -> FormatError {
     let told = known.unwrap_or_else(|| {
         format!(
             "is {found}{HELP}deadheat reads results of Google Benchmark, hyperfine, criterion (its \
-             folder), pyperf, pytest-benchmark, JMH, Go, BenchmarkDotNet, asv, nanobench, tidy CSV \
-             and its own run files"
+             folder), pyperf, pytest-benchmark, JMH, Go, BenchmarkDotNet, asv, nanobench, nvbench, \
+             triton.testing, tidy CSV and its own run files"
         )
     });
     FormatError::unknown(file, told)
@@ -347,6 +355,9 @@ fn of_object(text: &[u8]) -> Option<SavedFormat> {
     for key in Keys::of(text) {
         match key {
             b"schema" => return Some(SavedFormat::RunFile),
+            b"meta" | b"devices" if contains(text, b"\"nvbench\"") => {
+                return Some(SavedFormat::Nvbench);
+            }
             b"Action" => return Some(SavedFormat::GoEvents),
             b"commit_hash" | b"env_name" if contains(text, b"\"results\"") => {
                 return Some(SavedFormat::Asv);
@@ -405,6 +416,9 @@ fn of_lines(text: &[u8]) -> Option<SavedFormat> {
     }
     if benchmark_dotnet::is_table(first) {
         return Some(SavedFormat::BenchmarkDotNetTable);
+    }
+    if triton::is_table(first) {
+        return Some(SavedFormat::TritonTable);
     }
     if others::text(text).is_some() {
         return None;
@@ -669,6 +683,11 @@ mod tests {
     #[test]
     fn files_of_other_tools_are_named_with_the_way_out() {
         for (text, kind, way) in [
+            (
+                "\u{80}\u{4}\u{95}torch.utils.benchmark.utils.common\nMeasurement",
+                "torch.utils.benchmark",
+                "tidy CSV",
+            ),
             (
                 r#"{"files":[{"filepath":"a","groups":[{"benchmarks":[{"hz":1,"rme":1}]}]}]}"#,
                 "vitest",

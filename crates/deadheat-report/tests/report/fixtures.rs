@@ -837,6 +837,18 @@ pub fn every_warning() -> Vec<Warning> {
             blocks: 0,
             kept: Some(CutShortKept::TooMany { share: 0.25 }),
         },
+        Warning::GpuClock {
+            count: 2,
+            of: 960,
+            blocks: 2,
+            kept: None,
+        },
+        Warning::GpuClock {
+            count: 400,
+            of: 960,
+            blocks: 0,
+            kept: Some(CutShortKept::TooMany { share: 0.71 }),
+        },
         Warning::PlacementFixed { reason: None },
         Warning::PlacementFixed {
             reason: Some("./old: it was not linked by deadheat\u{1b}[2J.".to_owned()),

@@ -11,8 +11,8 @@ use {
 
 use deadheat_engine::{Clock, Interrupts, OsClock, Watcher, environment};
 use deadheat_model::{
-    Benchmark, Design, Environment, LeftOut, Metric, NeutralLinks, Plan, RulesOfSome, RunHeader,
-    before_help,
+    Benchmark, Design, Environment, LeftOut, Metric, NeutralLinks, Plan, RaceSettings, RulesOfSome,
+    RunHeader, before_help,
 };
 
 use super::entries::{BenchmarkRace, Entries, PilotedContenders, function_contenders};
@@ -40,7 +40,10 @@ pub fn race_benchmarks(
     let interrupts = take_over_signals()?;
     // Before deadheat settles on one core and takes that for the machine.
     let machine = environment();
-    let design = design(&race.settings)?;
+    let design = Design {
+        judged: judged(&race.settings, &entries.metrics),
+        ..design(&race.settings)?
+    };
     refuse_unwritable(race.save.as_deref())?;
     let mut contenders = contenders(race, &entries.benchmarks, &entries.metrics, &interrupts)?;
     let mut plan = Plan {
@@ -119,6 +122,16 @@ pub fn race_benchmarks(
         race.save.as_deref(),
         &race.folder,
     )
+}
+
+/// The metric judged, unless the user names one: GPU time where it is measured, because wall time then
+/// depends on how fast the host launches.
+fn judged(settings: &RaceSettings, measured: &[Metric]) -> Metric {
+    let unsaid = settings.metric.is_none() && !settings.callgrind();
+    match unsaid && measured.contains(&Metric::Gpu) {
+        true => Metric::Gpu,
+        false => settings.judged(),
+    }
 }
 
 /// The number of benchmarks, each counted once.

@@ -105,8 +105,15 @@ const JSON: [Unread; 14] = [
     ),
 ];
 
-/// Texts for people, tables and markup.
-const TEXT: [Unread; 32] = [
+/// Texts for people, tables and markup, and files of bytes.
+const TEXT: [Unread; 33] = [
+    unread(
+        &["torch.utils.benchmark"],
+        "a pickle of torch.utils.benchmark",
+        "load it in Python, and write `measurement.times` as tidy CSV \
+         (benchmark,contender,replicate,wall_ns), or race the functions: deadheat.race(…, \
+         device='cuda')",
+    ),
     unread(
         &["Iterations", "Time", "CPU", "\nBenchmark "],
         "the console output of Google Benchmark",

@@ -1,0 +1,243 @@
+"""The page of `gpu.py`: what was measured on a device, and what on the simulated one."""
+
+from math import comb
+
+SIDES = ("warm", "cold")
+HEAD = """# Races on a GPU
+
+Written by `just validate-gpu page`. Raw data: `validation/data/gpu.jsonl`.
+"""
+SCRIPT = (
+    "`just validate-gpu measure` measures all this on a GPU in 8 minutes: the races "
+    "of the simulation with real kernels, cold and warm, the same pairs by "
+    "`triton.testing.do_bench` in turns, races by CuPy and Numba, and every failure of "
+    "[gpu.md](../gpu.md#when-a-function-fails).\n"
+)
+
+
+def page(found):
+    parts = [HEAD, on_device(found), simulated(found)]
+    return "\n".join(part for part in parts if part)
+
+
+def on_device(found):
+    devices = [one for one in found if one["tool"] == "device"]
+    if not devices:
+        return f"## On a device\n\n**Not yet measured on hardware.** {SCRIPT}"
+    device = devices[-1]
+    said = [f"## On a device\n\n{device['name']}, torch {device['torch']}; {device['state']}.\n"]
+    said.append(races(found))
+    said.append(grid(found, "deadheat", "Races of `deadheat bench`"))
+    said.append(do_bench(found))
+    said.append(libraries(found))
+    said.append(faults(found))
+    missing = [
+        name
+        for name, tool in [
+            ("races of many copies and of more work", "deadheat"),
+            ("`do_bench` on the same pairs", "do_bench"),
+            ("races by CuPy", "cupy"),
+            ("races by Numba", "numba"),
+            ("failures", "fault"),
+        ]
+        if not any(one["tool"] == tool for one in found)
+    ]
+    if missing:
+        listed = ", ".join(missing)
+        said.append(f"**Not yet measured on hardware:** {listed}, and cold caches. {SCRIPT}")
+    return "\n".join(part for part in said if part)
+
+
+def races(found):
+    rows = [one for one in found if one["tool"] == "race"]
+    if not rows:
+        return ""
+    lines = [
+        "| race, six replicates of four blocks | a call of the baseline | change, 95 % interval | "
+        "verdict | notes |",
+        "| --- | ---: | --- | --- | --- |",
+    ]
+    for one in rows:
+        low, high = one["interval"]
+        change = f"{percent(one['change'])}, " if one["change"] is not None else ""
+        lines.append(
+            f"| {one['what']} | {time(one['typical_ns'])} | {change}{percent(low)} to "
+            f"{percent(high)} | {VERDICTS[one['verdict']]} | {one['notes']} |"
+        )
+    return "\n".join([*lines, ""])
+
+
+VERDICTS = {
+    "equivalent": "dead heat",
+    "inconclusive": "too close to call",
+    "slower": "slower",
+    "faster": "faster",
+    None: "none",
+}
+
+
+def grid(found, tool, title):
+    """Verdicts by kernel, cache and work."""
+    rows = [one for one in found if one["tool"] == tool and "verdict" in one]
+    if not rows:
+        return ""
+    lines = [
+        f"{title}: six replicates of eight blocks, margin 0.5 %.",
+        "",
+        "| kernel | copies, warm: told apart | copies, cold: told apart | dead heats | more work: "
+        "slower | changes found (true) |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    from gpu import KERNELS, NAMES
+
+    for kernel in KERNELS:
+        own = [one for one in rows if one["kernel"] == kernel]
+        copies = [one for one in own if one["work"] == 0]
+        by_cache = [share([one for one in copies if one["cache"] == side]) for side in SIDES]
+        dead = sum(one["verdict"] == "equivalent" for one in copies)
+        more = [one for one in own if one["work"] > 0]
+        slower = sum(one["verdict"] == "slower" for one in more)
+        changes = [
+            f"{percent(median([o['change'] for o in more if o['work'] == work]))} "
+            f"({percent(MORE[kernel][work])})"
+            for work in (1, 2)
+            if any(one["work"] == work for one in more)
+        ]
+        lines.append(
+            f"| {NAMES[kernel]} | {by_cache[0]} | {by_cache[1]} | {dead} of {len(copies)} | "
+            f"{slower} of {len(more)} | {', '.join(changes)} |"
+        )
+    copies = [one for one in rows if one["work"] == 0]
+    apart = sum(is_apart(one) for one in copies)
+    missed = sum(not one["interval"][0] <= 0 <= one["interval"][1] for one in copies)
+    more = [one for one in rows if one["work"] > 0]
+    lines += [
+        "",
+        f"- Copies told apart, all together: {counted(apart, len(copies))}.",
+        f"- 95 % intervals of copies that leave out 0: {counted(missed, len(copies))}. Most are a "
+        "dead heat all the same, because they lie within the margin.",
+        f"- Called faster with more work: {sum(one['verdict'] == 'faster' for one in more)} of "
+        f"{len(more)}.",
+        "",
+    ]
+    failed = [one for one in found if one["tool"] == tool and "failed" in one]
+    if failed:
+        lines += [f"Failed: {len(failed)}, such as {failed[0]['message']}.", ""]
+    return "\n".join(lines)
+
+
+MORE = {
+    "add": [0, 0.01, 0.02],
+    "softmax": [0, 0.01, 0.02],
+    "matmul": [0, 8_256 / 8_192 - 1, 8_320 / 8_192 - 1],
+    "short": [0, 0.01, 0.02],
+}
+
+
+def counted(hits, count):
+    low, high = clopper_pearson(hits, count)
+    return f"{hits} of {count} ({100 * low:.1f} to {100 * high:.1f} %)"
+
+
+def is_apart(one):
+    return one["verdict"] in ("faster", "slower")
+
+
+def share(rows):
+    return f"{sum(map(is_apart, rows))} of {len(rows)}"
+
+
+def do_bench(found):
+    rows = [one for one in found if one["tool"] == "do_bench"]
+    if not rows:
+        return ""
+    from gpu import KERNELS, NAMES
+
+    lines = [
+        "`triton.testing.do_bench` on the same pairs, one after the other in one process, medians:",
+        "",
+        "| kernel | copies: more than 0.5 % apart | more than 1 % apart | largest |",
+        "| --- | --- | --- | ---: |",
+    ]
+    for kernel in KERNELS:
+        apart = [abs(one["change"]) for one in rows if one["kernel"] == kernel and not one["work"]]
+        if apart:
+            counts = [sum(change > limit for change in apart) for limit in (0.005, 0.01)]
+            lines.append(
+                f"| {NAMES[kernel]} | {counts[0]} of {len(apart)} | {counts[1]} of {len(apart)} | "
+                f"{100 * max(apart):.2f} % |"
+            )
+    return "\n".join([*lines, ""])
+
+
+def libraries(found):
+    rows = [one for one in found if one["tool"] in ("cupy", "numba")]
+    said = []
+    for one in rows:
+        if "failed" in one:
+            said.append(f"- {one['tool']}: {one['message']}")
+        else:
+            low, high = one["interval"]
+            said.append(
+                f"- {one['tool']}: a kernel against its copy, {time(one['typical_ns'])}: "
+                f"{VERDICTS[one['verdict']]} ({percent(low)} to {percent(high)})"
+            )
+    return "\n".join([*said, ""]) if said else ""
+
+
+def faults(found):
+    rows = [one for one in found if one["tool"] == "fault"]
+    if not rows:
+        return ""
+    lines = ["| what goes wrong | what the answer says |", "| --- | --- |"]
+    for one in rows:
+        said = one.get("message") or " ".join(one["warnings"])
+        lines.append(f"| `{one['name']}` | {said} |")
+    return "\n".join([*lines, ""])
+
+
+def simulated(found):
+    table = grid(found, "simulated", "Races of `deadheat bench` on the simulated device")
+    if not table:
+        return ""
+    return (
+        "## On a simulated device\n\n"
+        "The modules `torch` and `pynvml` of `python/tests/simulated_gpu` stand in for those of a "
+        "device. It differs from process to process by 1 %, and each function within a process by "
+        "0.1 %. All times drift by 0.1 % a millisecond and differ by 0.3 % between milliseconds; "
+        "the clock steps by 11 % every five seconds, and the device is throttled by 29 % for 20 ms "
+        "every two. A launch takes the host 6 µs, and two kernels are 1 µs apart on the device, or "
+        "0.3 µs in a graph, so the change of a short kernel is smaller than that of its work."
+        f"\n\n{table}"
+    )
+
+
+def percent(change):
+    said = f"{100 * change:+.2f} %"
+    return said.replace("-", "−")
+
+
+def time(ns):
+    return f"{ns / 1e3:.2f} µs" if ns < 1e6 else f"{ns / 1e6:.2f} ms"
+
+
+def median(values):
+    return sorted(values)[len(values) // 2]
+
+
+def clopper_pearson(hits, count, alpha=0.05):
+    """The exact interval of a share."""
+
+    def at_most(share, hits):
+        return sum(comb(count, n) * share**n * (1 - share) ** (count - n) for n in range(hits + 1))
+
+    def solve(is_low):
+        low, high = 0.0, 1.0
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (middle, high) if is_low(middle) else (low, middle)
+        return low
+
+    lower = 0.0 if hits == 0 else solve(lambda share: 1 - at_most(share, hits - 1) < alpha / 2)
+    upper = 1.0 if hits == count else solve(lambda share: at_most(share, hits) > alpha / 2)
+    return lower, upper
