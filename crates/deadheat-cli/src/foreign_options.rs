@@ -21,14 +21,7 @@ const TOOLS: [Tool; 5] = [
                 "--sort",
                 "commands keep their order, because the first is the baseline",
             ),
-            (
-                "-u",
-                "each table picks its unit; --export-json writes seconds",
-            ),
-            (
-                "--time-unit",
-                "each table picks its unit; --export-json writes seconds",
-            ),
+            ("-u", "--time-unit UNIT"),
             (
                 "--export-asciidoc",
                 "--export-markdown FILE writes a table, --export-csv FILE every sample",
