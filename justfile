@@ -27,7 +27,7 @@ simulate:
 
 # This machine's own error rate, kept for later races and written to docs/validation/calibration.md: up to five minutes; `just calibrate --quick` only tries it
 calibrate *options:
-    cargo run --release -- calibrate --markdown docs/validation/calibration.md {{options}}
+    cargo run --release -- calibrate --markdown=docs/validation/calibration.md {{options}}
 
 # Which planted faults the tests of the statistics notice, one in eleven of them: some forty minutes (cargo install cargo-mutants)
 mutants:
@@ -174,6 +174,14 @@ attack *options:
 # The workflows of the manual with this action, executed here without a container: green, then red, on one runner and on three (go install github.com/nektos/act@latest; curl, jq, make, python3)
 action:
     action/tests/with_act.sh
+
+# The animated picture of README from a real run (cc, hyperfine, deadheat in PATH, python3)
+picture:
+    python3 docs/pictures/dead_heat.py
+
+# The manuals as a site with search, in target/book (cargo install mdbook, python3)
+book:
+    mdbook build
 
 # The chart library of the page from its pinned versions (node and npm)
 charts:

@@ -113,7 +113,7 @@ elif [ -s "$run" ]; then
     # These say by their exit codes what the race said already.
     shown=0
     "$DEADHEAT" report "$run" "${judging[@]}" --html "$FOLDER/index.html" \
-        --markdown "$FOLDER/report.md" --junit "$FOLDER/junit.xml" >/dev/null || shown=$?
+        --markdown="$FOLDER/report.md" --junit "$FOLDER/junit.xml" >/dev/null || shown=$?
     told=0
     "$DEADHEAT" analyze "$run" "${judging[@]}" --json >"$FOLDER/analysis.json" || told=$?
     case $shown in

@@ -29,6 +29,9 @@ TEXTS = {"benchmark", "contender", "role", "flags"}
 WIDTH, HEIGHT, EDGE = 460, 76, 14
 COLOURS = {"faster": "#1a7f37", "slower": "#cf222e", "equivalent": "#57606a"}
 OPEN = "#9a6700"
+# Changes beyond this share lead with a factor, and increases from the second one on are factors
+# everywhere, as the program shows them.
+LEADS_FROM, FACTORS_FROM = 0.25, 9.0
 
 
 class Side(SimpleNamespace):
@@ -130,16 +133,22 @@ class Result:
         one, other = repr(self.candidate.name), repr(self.baseline.name)
         if self.change is None or self.interval is None or self.verdict is None:
             return f"{one} against {other}: no verdict"
-        level = f"{100 * (self._coverage or 0):g} % interval"
-        between = f"{level} {percent(self.interval[0])} to {percent(self.interval[1])} %"
-        size = percent(abs(self.change)).lstrip("+")
-        said = {
-            "faster": f"{one} is faster than {other} by {size} %",
-            "slower": f"{one} is slower than {other} by {size} %",
-            "equivalent": f"{one} and {other} are a dead heat within {100 * self.margin:g} %",
-            "inconclusive": f"{one} against {other} is too close to call",
-        }[self.verdict]
-        return f"{said}{', provisionally' if self.provisional else ''} ({between})"
+        between = f"{100 * (self._coverage or 0):g}% CI {' to '.join(map(percent, self.interval))}"
+        change = percent(self.change)
+        said = f"{one} is {self.verdict} than {other}: {change} time"
+        if self.verdict == "equivalent":
+            said = f"dead heat: {one} and {other} differ by less than {100 * self.margin:g}%"
+            between = f"{change} time, {between}"
+        elif self.verdict == "inconclusive":
+            said = f"too close to call: {one} against {other}, {change} time"
+        elif self.change < -LEADS_FROM:
+            said = f"{one} is {times(1 / (1 + self.change))} as fast as {other}"
+            between = f"{change} time, {between}"
+        elif self.change > LEADS_FROM:
+            said = f"{one} is slower than {other}: {times(1 + self.change)} the time"
+            if self.change < FACTORS_FROM:
+                between = f"{change}, {between}"
+        return f"{'provisional: ' if self.provisional else ''}{said} ({between})"
 
     def _repr_html_(self) -> str:
         colour = COLOURS.get(self.verdict or "", OPEN)
@@ -190,17 +199,26 @@ class Result:
             f'<line x1="{at(low)}" y1="42" x2="{at(high)}" y2="42" stroke="{colour}" '
             f'stroke-width="3"/><circle cx="{at(self.change)}" cy="42" r="5" fill="{colour}"/>'
             f'<line x1="{EDGE}" y1="54" x2="{WIDTH - EDGE}" y2="54" stroke="#8c959f"/>'
-            f'<text x="{EDGE}" y="68" fill="#57606a">{percent(least)} %</text>'
-            f'<text x="{WIDTH - EDGE}" y="68" text-anchor="end" fill="#57606a">{percent(most)} %'
+            f'<text x="{EDGE}" y="68" fill="#57606a">{percent(least)}</text>'
+            f'<text x="{WIDTH - EDGE}" y="68" text-anchor="end" fill="#57606a">{percent(most)}'
             f"</text></svg>"
         )
 
 
+def times(factor: float) -> str:
+    """A factor to three digits or to the whole."""
+    digits = 2 if factor < 10 else 1 if factor < 100 else 0
+    return f"{factor:.{digits}f}×"
+
+
 def percent(change: float) -> str:
-    """A change in percent with its sign, to three digits or to hundredths."""
+    """A change in percent with its sign, to three digits or to hundredths; a tenfold time or more
+    as a factor."""
+    if change >= FACTORS_FROM:
+        return times(1 + change)
     value = 100 * change
     digits = 2 if abs(value) < 10 else 1 if abs(value) < 100 else 0
-    return f"{value:+.{digits}f}".replace("-", "−")
+    return f"{value:+.{digits}f}%".replace("-", "−")
 
 
 def rows_of(file: str) -> Samples:

@@ -169,13 +169,13 @@ def error_in_python_words(said: str) -> str:
     """The error that the program wrote to standard error, as one line. Drops its advice on the
     command line, because the user did not type one."""
     lines = said.strip().splitlines()
-    begins = [n for n, line in enumerate(lines) if re.match(r"(deadheat: )?error: ", line)]
+    begins = [n for n, line in enumerate(lines) if re.match(r"error: ", line)]
     lines = lines[begins[-1] :] if begins else lines
     kept: list[str] = []
     for line in lines:
         line = line.strip()
-        if not line or line.startswith(("tip: ", "help: ", "Usage: ", "For more information")):
+        if not line or line.startswith("help: "):
             break
         kept.append(line)
-    text = re.sub(r"^(deadheat: )?(error: )?", "", " ".join(kept))
+    text = re.sub(r"^(error: )?", "", " ".join(kept))
     return REFUSED_VALUE.sub(r"\1: ", in_python_words(text))

@@ -37,7 +37,6 @@ WEXITED_NOHANG_NOWAIT = 0x1000005
 if IS_PYPY and sys.platform == "linux":
     PYPY_WAITID = c_function("waitid", "int", "unsigned int", "unsigned long", "int")
 
-IS_TIME = [metric.endswith("_ns") for metric in METRICS]
 
 # Calls per iteration of the loop.
 UNROLLED = 16

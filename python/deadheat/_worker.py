@@ -12,7 +12,7 @@ from deadheat._channel import IS_PYPY, Channel, PeerGone, drawn, hold_heap
 from deadheat._errors import Refused, UsageError
 from deadheat._forks import CAN_FORK, request_in_child
 from deadheat._growth import CONFIRMED, SHOWN, advice, rises, times_as_long
-from deadheat._timing import IS_TIME, METRICS, Contender, Instruments, cpu_overhead, has_children
+from deadheat._timing import METRICS, Contender, Instruments, cpu_overhead, has_children
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -395,14 +395,14 @@ class Session:
             call_ns, iterations = self.call_times(least, most)
         iterations = self.watch_collections(call_ns, iterations, most)
         inner = self._benchmark.inner_loops
-        calibrated: dict[str, Any] = {"iterations": iterations}
+        calibrated: dict[str, Any] = {"iterations": iterations * inner}
         calibrated["call_ns"] = [ns / inner for ns in call_ns]
         # A test has run to its end before, so its first call here is not the first of its process.
         is_first = self._benchmark.input is None and not self._benchmark.is_test
         if self._warm and is_first and sum(call_ns) > LONG_ROUND_NS:
             calibrated["warm_at_once"] = True
         if self._benchmark.input_per_call:
-            calibrated["most_iterations"] = most
+            calibrated["most_iterations"] = most * inner
             if was_shared:
                 calibrated["input_per_call"] = True
         elif self._benchmark.input is not None:
@@ -463,11 +463,14 @@ class Session:
                 raise Refused(advice(min(times) / iterations, min(more) / iterations))
         return min(values[0] for values in samples)
 
+    def calls_of(self, iterations: int) -> int:
+        """The calls that make this many iterations, if each call makes several."""
+        inner = self._benchmark.inner_loops if self._benchmark is not None else 1
+        return max(1, round(iterations / inner))
+
     def warm_up(self, asked: dict[str, Any]) -> Reply:
-        if HAS_JIT:
-            rounds = self.compile_all(asked["seed"], asked["order"], asked["iterations"])
-        else:
-            rounds = self.specialise_all(asked["seed"], asked["order"], asked["iterations"])
+        warm_all = self.compile_all if HAS_JIT else self.specialise_all
+        rounds = warm_all(asked["seed"], asked["order"], self.calls_of(asked["iterations"]))
         self._ready = asked["seed"] if rounds == 1 or self.seed == asked["seed"] else None
         return "warm", {"rounds": rounds, "ready": self._ready}
 
@@ -524,6 +527,7 @@ class Session:
         channel, turns = self._channel, asked["turns"]
         own = [turn is not None for turn in turns]
         values: list[int] = []
+        calls = self.calls_of(asked["iterations"])
         if channel.takes_turns and not own[0]:
             channel.pass_baton()  # The input is ready.
         # Behind the last turn the baton comes in once more.
@@ -535,24 +539,20 @@ class Session:
             if turn is None:
                 continue
             if place < asked.get("unrecorded", 0):
-                self.sample(turn, asked["unrecorded_iterations"])
+                self.sample(turn, self.calls_of(asked["unrecorded_iterations"]))
             else:
-                values += self.sample(turn, asked["iterations"])
+                values += self.sample(turn, calls)
             if channel.takes_turns and not (place + 1 < len(own) and own[place + 1]):
                 channel.pass_baton()
         keep_waiting = self._tools.keep_waiting()
         if self._benchmark is not None and self._benchmark.times_itself:
             # The thread may have waited outside of the interval that the function timed.
             keep_waiting = "unread"
-        return "block", {"values": self.of_iterations(values), "keep_waiting": keep_waiting}
-
-    def of_iterations(self, values: list[int]) -> list[int]:
-        """The metrics of samples, with the times divided by the iterations that one call makes."""
-        inner = self._benchmark.inner_loops if self._benchmark is not None else 1
-        if inner == 1:
-            return values
-        kinds = IS_TIME * (len(values) // len(IS_TIME))
-        return [value // inner if is_time else value for value, is_time in zip(values, kinds)]
+        made = calls * (self._benchmark.inner_loops if self._benchmark is not None else 1)
+        if made != asked["iterations"]:
+            # The other side makes another number of iterations in a call.
+            values = [value * asked["iterations"] // made for value in values]
+        return "block", {"values": values, "keep_waiting": keep_waiting}
 
     def smoke(self, asked: dict[str, Any]) -> Reply:
         self.examine(asked["seed"])

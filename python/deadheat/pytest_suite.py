@@ -47,10 +47,11 @@ NOT_COLLECTED = " (cannot be collected: "
 MOST_NAMED, MOST_LINES = 100, 4
 
 
-class Over(BaseException):
+class Over(pytest.skip.Exception):  # type: ignore[misc, name-defined]
     """The end of a race: unwinds the test, so that its fixtures are torn down.
 
-    No Exception, so that no test takes it for one of its own.
+    It counts as a skipped test: pytest took 40 ms to format the traceback of a failed one, and some
+    plugins run failed tests again. It is not an `Exception`, so that tests do not catch it.
     """
 
 
@@ -83,9 +84,21 @@ class Suite:
 
     # What pytest calls while it starts and collects.
 
-    def pytest_addoption(self, parser: pytest.Parser) -> None:
+    def pytest_addoption(
+        self, parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager
+    ) -> None:
         if not is_installed("pytest_benchmark"):
             parser.addoption("--benchmark-disable-gc", action="store_true", default=False)
+            return
+        register = pluginmanager.register
+
+        def register_without_tag(plugin: Any, name: str | None = None) -> str | None:
+            # For a default of one option, pytest-benchmark runs git six times: 0.1 s of each start.
+            if hasattr(plugin, "get_tag"):
+                plugin.get_tag = str
+            return register(plugin, name)
+
+        pluginmanager.register = register_without_tag  # type: ignore[method-assign]
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_cmdline_main(self, config: pytest.Config) -> None:

@@ -29,8 +29,8 @@ def transcript(text: str) -> list[tuple[str, str]]:
 
 
 def ran(command: str, folder: Path) -> str:
-    # The package and the program are those of this checkout, not those of an index.
-    command = command.replace("install -q deadheat ", "install -q ")
+    # The package and the program are installed here already.
+    command = command.replace("install -q path/to/deadheat/python ", "install -q ")
     path = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
     plain = {"PATH": path, "COLUMNS": "100", "PYTEST_ADDOPTS": "-p no:cacheprovider"}
     done = subprocess.run(

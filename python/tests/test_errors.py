@@ -30,8 +30,8 @@ from deadheat import _settings
         ({"budget": [3]}, "budget must be a number of seconds, not [3]"),
         ({"timeout": "abc"}, "timeout: 'abc'"),
         ({"margin": "much"}, "margin: 'much'"),
-        ({"margin": -1}, "margin must be above 0"),
-        ({"alpha": 3}, "alpha must be above 0"),
+        ({"margin": -1}, "margin: must be above 0"),
+        ({"alpha": 3}, "alpha: must be above 0"),
         ({"metric": "nothing"}, 'metric="nothing": '),
         ({"pin": "x"}, "pin"),
     ],
@@ -58,12 +58,10 @@ def test_every_setting_is_an_option_of_the_program():
 
 
 def test_what_the_program_says_of_its_options_is_said_of_settings():
-    said = "deadheat: error: --max-replicates 3 is too few (--quantile); see --no-such\n\n  tip: x"
+    said = "error: --max-replicates 3 is too few (--quantile); see --no-such\nhelp: x"
     expected = "max_replicates 3 is too few (quantile); see --no-such"
     assert _settings.error_in_python_words(said) == expected
-    clap = (
-        "note: a\nerror: invalid value 'x' for '--sample-time <TIME>': no\n\nFor more information"
-    )
+    clap = "note: a\nerror: invalid value 'x' for '--sample-time <TIME>': no\nhelp: write 30s"
     assert _settings.error_in_python_words(clap) == "sample_time: no"
     assert _settings.error_in_python_words("killed") == "killed"
     advice = "Raise --budget, or go\non with deadheat bench --resume FILE. Try --pin auto."
@@ -110,7 +108,7 @@ def test_a_file_that_lists_no_benchmarks_is_named_with_what_it_did(what, tmp_pat
         text=True,
     )
     assert done.returncode == 3
-    assert done.stderr.startswith("deadheat: error: 'bench_it.py' ")
+    assert done.stderr.startswith("error: 'bench_it.py' ")
     assert words in done.stderr
     assert "hello" not in done.stderr
     assert "harness" not in done.stderr

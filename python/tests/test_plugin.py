@@ -64,7 +64,7 @@ def test_smoke_calls_each_function_once(pytest_run):
 def test_a_slower_candidate_fails_in_the_words_of_the_verdict(pytest_run, tmp_path):
     printed = pytest_run(TESTS, "--deadheat=full", "--junit-xml=junit.xml")
     assert "1 failed, 4 passed" in printed
-    assert "deadheat.TooSlow: 'slow' is slower than 'fast' by" in printed
+    assert "deadheat.TooSlow: 'slow' is slower than 'fast': " in printed
     assert "= deadheat: open =" in printed
     assert "test_it.py::test_open: " in printed
     junit = (tmp_path / "junit.xml").read_text()
@@ -105,7 +105,7 @@ def test_races_of_two_xdist_processes_take_place_one_after_the_other(pytest_run,
     (tmp_path / "conftest.py").write_text(TRACED)
     printed = pytest_run(TESTS, "--deadheat=full", "--junit-xml=junit.xml", "-n", "2")
     assert "1 failed, 4 passed" in printed
-    assert "deadheat.TooSlow: 'slow' is slower than 'fast' by" in printed
+    assert "deadheat.TooSlow: 'slow' is slower than 'fast': " in printed
     assert "test_it.py::test_open: " in printed
     assert (tmp_path / "junit.xml").read_text().count('name="deadheat"') == 4
     spans = [json.loads(line) for line in (tmp_path / "spans").read_text().splitlines()]

@@ -98,9 +98,15 @@ def test_a_sample_is_as_long_whatever_a_call_iterates(start):
     spoken.heard()
     spoken.prepare("it")
     calibrated = spoken.ask("calibrate", seed=1, least_ns=1_000)["calibrated"]
-    # Samples last 50 µs, and each call says that it took 10.
-    assert calibrated["iterations"] < 10
+    # Samples last 50 µs, and each call says that it took 10 for 100 iterations.
+    assert calibrated["iterations"] < 1_000
+    assert calibrated["iterations"] % 100 == 0
     assert calibrated["call_ns"] == [pytest.approx(100)]
+    for iterations, calls in [(300, 3), (250, 2), (30, 1)]:
+        spoken.block([0], iterations=iterations)
+        values = spoken.heard()["block"]["values"]
+        # A number that the calls cannot make is scaled.
+        assert values[0] / iterations == pytest.approx(100, rel=0.01), calls
 
 
 def test_an_argument_that_a_function_changes_is_noted_and_its_benchmark_raced(start):

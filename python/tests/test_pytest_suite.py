@@ -430,6 +430,33 @@ def test_the_suites_output_is_no_answer_and_other_plugins_stay_out_of_the_way(su
     assert worker._process.stdout.read() == b""
 
 
+def test_a_start_runs_no_git_and_its_end_is_no_failed_test(suite, monkeypatch):
+    pytest.importorskip("pytest_benchmark")
+    git = suite.folder / "bin" / "git"
+    suite.write("bin/git", f"#!/bin/sh\necho ran >> {suite.folder}/git-ran\n")
+    git.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{git.parent}:{os.environ['PATH']}")
+    suite.write(
+        "conftest.py",
+        """
+        def pytest_runtest_logreport(report):
+            with open("outcomes", "a") as log:
+                log.write(f"{report.when} {report.outcome}\\n")
+        """,
+    )
+    suite.write("test_it.py", "def test_it(benchmark): benchmark(sum, [1])\n")
+    worker = suite.start()
+    worker.prepare("test_it.py::test_it")
+    worker.block()
+    worker.end()
+    assert (suite.folder / "outcomes").read_text().splitlines() == [
+        "setup passed",
+        "call skipped",
+        "teardown passed",
+    ]
+    assert not (suite.folder / "git-ran").exists()
+
+
 def test_options_that_pytest_refuses_are_told_at_last(suite):
     worker = suite.start("--no-such-option")
     with pytest.raises(AssertionError):

@@ -44,7 +44,7 @@ def test_twice_the_work_is_slower(result):
     assert result.baseline.typical < result.candidate.typical
     assert result.json["schema"] == "deadheat.analysis/1"
     assert "'two_thousand' is slower" in str(result)
-    assert "'two_thousand' is slower than 'thousand' by" in repr(result)
+    assert "'two_thousand' is slower than 'thousand': " in repr(result)
 
 
 def test_every_sample_is_a_row(result):

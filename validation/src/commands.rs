@@ -124,7 +124,7 @@ fn one_percent(setting: &Setting) -> Section {
         "## A command of 20 ms\n\n\
          A program that does twelve million steps in registers, against itself with exactly 1 % more of them, at the \
          defaults, {races} races a row. The start of the program belongs to its time, so the true change is some hundredths of a \
-         point less. Loaded means a busy loop for every core beside it. A race ends as soon as its verdict is sure, and that of \
+         point less. Loaded means that a busy loop runs on every core at the same time. A race ends as soon as its verdict is sure, and that of \
          1 % is sure with an interval of nearly a point to either side; who also wants to know the size of a change asks for more \
          launches at least, as the rows with `-m` do. {LEGEND}\n\n{HEAD}"
     ));
@@ -230,8 +230,7 @@ fn beside_hyperfine(setting: &Setting) -> Section {
     }
     let _ = writeln!(
         text,
-        "\n{version}, {rounds} rounds. A race of two also launches, untimed, the command that \
-         primes a block when another one ran last.\n"
+        "\n{version}, {rounds} rounds. A race of two also launches the command that primes a block, untimed, if another one ran last.\n"
     );
     told(text)
 }

@@ -426,10 +426,9 @@ fn many(setting: &Setting) -> Section {
     let mut bars = Vec::new();
     let table = rows(&worlds, setting.runs, &mut bars);
     let text = format!(
-        "## Hosts like these\n\nSix hosts or more are a sample of hosts: the truth is the mean of all hosts that there might be, here no change. A verdict of faster \
+        "## Hosts like these\n\nSix hosts or more are a sample of hosts: the truth is the mean over the whole population, here no change. A verdict of faster \
          or slower is false then. Hosts that are alike have ten replicates each, whose effects scatter by .5 %; unequal ones from 6 to 40, which scatter by .4 % on one half \
-         and by 2 % on the other; two kinds show 2 % more and 2 % less; where one is broken it shows 20 % more, and so does no other host: nothing is promised there. The next \
-         host is one more of the same, measured as they are; of unequal ones, where it may be measured worse than these, nothing is promised of it.\n\n*All pairs pooled* is one t test over the pairs of all hosts, *by precision* a mean of hosts weighted by their estimated \
+         and by 2 % on the other; two kinds show 2 % more and 2 % less; where one is broken it shows 20 % more, and so does no other host: nothing is promised there. The next host is drawn from the same distribution, with the same precision. For hosts of unequal precision nothing is promised about it.\n\n*All pairs pooled* is one t test over the pairs of all hosts, *by precision* a mean of hosts weighted by their estimated \
          precision, both at 5 %: what tools do that take hosts for one machine.\n\n{table}\n"
     );
     Section { text, bars }
@@ -444,8 +443,7 @@ fn few(setting: &Setting) -> Section {
     let mut bars = Vec::new();
     let table = rows(&worlds, setting.runs, &mut bars);
     let text = format!(
-        "## These hosts, and no others\n\nOf fewer than six hosts the verdict speaks of these alone: the truth is the mean of their own effects, which is not 0 where they differ. So \
-         nothing is called falsely by saying that it is not; what is asked is that the interval holds it.\n\n{table}\n"
+        "## These hosts, and no others\n\nOf fewer than six hosts the verdict speaks of these alone: the truth is the mean of their own effects, which is not 0 where they differ. So a verdict of *equal* is not counted as false here; the criterion is that the interval contains the difference.\n\n{table}\n"
     );
     Section { text, bars }
 }
@@ -481,8 +479,7 @@ fn controls(setting: &Setting) -> Section {
     }
     let text = format!(
         "## Hosts left out by their controls\n\nWith `--control` the baseline races a copy of itself on every host, in the same blocks as the candidate. A broken host adds 20 % to whatever is raced against its \
-         baseline, an uneven one 2 %, to the copy and the candidate alike. Where every second host does so, more than a third would go, and none is left out: nothing is promised there, nor of a distorted host without a control, but the control over all hosts makes the verdict provisional, as it does in at most 5 % of other runs. Of six hosts \
-         and more the truth is the mean of all even hosts that there might be; of fewer it is that of the hosts that were kept. Hosts of all rows are as above.\n\n{table}\n"
+         baseline, an uneven one 2 %, to the copy and the candidate alike. Where every second host does so, more than a third would go, and none is left out: nothing is promised there, nor of a distorted host without a control, but the control over all hosts makes the verdict provisional, as it does in at most 5 % of other runs. With six hosts or more, the truth is the mean over the population of even hosts; with fewer, it is the mean of the hosts that were kept. Hosts of all rows are as above.\n\n{table}\n"
     );
     Section { text, bars }
 }

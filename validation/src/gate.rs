@@ -117,8 +117,7 @@ fn unchanged(setting: &Setting) -> Section {
         text: format!(
             "## Suites in which nothing changed\n\n\
              {GATED} functions of about 1 to 50 µs, each against itself: the same address, the same loop \
-             around it. `{}`, so that no dead heat hides a wrong verdict. Loaded means a busy loop for \
-             each of the {} cores beside it. Every faster or slower is wrong, and so is every red run. \
+             around it. `{}`, so that no dead heat hides a wrong verdict. Loaded means that a busy loop runs on each of the {} cores at the same time. Every faster or slower is wrong, and so is every red run. \
              A suite is red by own verdicts if a benchmark is slower at its own level, which is what \
              failed a run before the gate kept alpha for all; bounds are those of Clopper and Pearson, \
              of the share of red suites. Seconds are of the whole process, median (range).\n\n\
@@ -176,7 +175,7 @@ fn one_slower(setting: &Setting) -> Section {
         text:
             "## Suites in which one benchmark is slower by 2 %\n\n\
              The same with a function of about 25 µs that does exactly 2 % more in the place of one of \
-             them. Red is right where it is red for that one.\n\n\
+             them. Red is right if it is red for that benchmark.\n\n\
              | gate | | suites | red for the slower one | red for another | seconds |\n\
              | --- | --- | --- | --- | --- | --- |\n"
         .to_owned(),

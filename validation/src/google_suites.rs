@@ -67,7 +67,7 @@ const STARTS: [(&str, &str); 3] = [
     ),
     (
         "random",
-        "with an `argv[0]` that is no executable file, so its second start fails and it keeps random addresses",
+        "with an `argv[0]` that is not an executable file, so its second start fails and it keeps random addresses",
     ),
 ];
 

@@ -53,7 +53,7 @@ pub const HEAD: &str = "\
 
 /// The legend of the table.
 pub const LEGEND: &str = "\
-Right is *slower* where the candidate does more, and a dead heat where it does the same; open is too close to call. A reversal is an \
+Right is *slower* if the candidate does more work, and a dead heat if it does the same; open is too close to call. A reversal is an \
 estimate with the wrong sign, an anomaly one that is more than 40 % of the true change away from it, as bench_diff counts them. Seconds are \
 of the whole process, median (range). *Before* is the same row as it was when time spent waiting for a core counted.";
 

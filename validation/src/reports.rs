@@ -110,7 +110,7 @@ fn reports(setting: &Setting) -> Section {
         },
         Report {
             name: "comment: `report --markdown`",
-            words: words(&["report", run, "--markdown", &comment]),
+            words: words(&["report", run, &format!("--markdown={comment}")]),
             seconds: None,
             mib: None,
         },

@@ -360,8 +360,7 @@ fn page_of(programs: &Programs) -> String {
 fn rows(setting: &Setting) -> Section {
     let mut section = Section {
         text: "## What is done\n\n\
-             Whole programs, files in the page cache, output thrown away: the median of so many rounds in \
-             which the programs take turns, and the largest resident set. *Now* and *before* are what `cargo \
+             Whole programs, files in the page cache, output discarded: the median of the given number of rounds in which the programs take turns, and the largest resident set. *Now* and *before* are what `cargo \
              build --release` makes of this and of an earlier commit. Races are of functions in processes of \
              their own. The change is that from before to now as `deadheat run` calls it, with its 95 % \
              interval.\n\n\

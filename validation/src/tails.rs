@@ -75,9 +75,9 @@ fn with_itself(setting: &Setting) -> Section {
     let mut section = Section {
         text: format!(
             "## A function with a tail against itself\n\n\
-             A function of some 5 µs, of which three calls in ten, drawn anew in every call, take 1.5 to 2.5 times as long; both \
+             A function of some 5 µs, of which three calls in ten, drawn at random for every call, take 1.5 to 2.5 times as long; both \
              sides are one function, at one address. `--quantile`, and else the defaults (alpha 5 %, margin 1 %). Every \
-             faster or slower is wrong. Loaded means a busy loop for each of the {} cores beside it. The bounds are those \
+             faster or slower is wrong. Loaded means that a busy loop runs on each of the {} cores at the same time. The bounds are those \
              of Clopper and Pearson; the interval is half its width, median (range).\n\n\
              | quantile | | races | faster or slower | 95 % bounds | dead heat | too close to call | interval, ± points | seconds each |\n\
              | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
@@ -123,7 +123,7 @@ fn longer(setting: &Setting) -> Section {
     let races = setting.races.div_ceil(TENTH);
     let mut section = Section {
         text: "## A longer tail\n\n\
-               The same function against one whose slow calls do a tenth more beside what all calls do. The true change of the \
+               The same function against one whose slow calls do 10 % more of the additional work. The true change of the \
                quantile is that of the work at it. The centre is what the same race says without `--quantile`: it moves by less, \
                since seven calls in ten are as before.\n\n\
                | quantile | | races | slower, which is right | true change, % | change, % | intervals that hold it | seconds |\n\

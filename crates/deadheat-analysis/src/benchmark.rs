@@ -12,7 +12,7 @@ use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::decision::{BenchmarkState, ControlComparison, FinalDecision};
-use crate::effects::{EffectEstimate, Effects, estimate, excludes_zero};
+use crate::effects::{EffectEstimate, Effects, estimate, excludes_zero, verdict_of};
 use crate::figures::Figured;
 use crate::hosts::{across_hosts, dropped_blocks, estimate_over_hosts};
 use crate::placement::{Placement, spreads};
@@ -90,6 +90,10 @@ impl Recorded<'_> {
                     judged.asked,
                 )
             });
+        share.verdict_kept = kept.as_ref().and_then(|kept| {
+            let better = comparison.metric.better();
+            Some(verdict_of(better, kept.interval?, comparison.margin))
+        });
         share.kept = kept.as_ref().map(estimate);
         let benchmark = &header.plan.benchmarks[raced.index];
         comparison

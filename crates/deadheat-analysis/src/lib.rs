@@ -80,8 +80,8 @@ pub use explanation::{finding, paired_functions, paired_stacks};
 #[cfg(feature = "figures")]
 pub use figures::histograms;
 pub use looks::{
-    LooksError, blocks_for_quantile, fixed_look, looks_within, planned_blocks, planned_looks,
-    planned_repetitions,
+    BETWEEN_COMPILED, BETWEEN_PYTHON, LooksError, blocks_for_quantile, fixed_look, looks_within,
+    planned_blocks, planned_looks, planned_repetitions,
 };
 #[cfg(feature = "recordings")]
 pub use outlying::{OutlyingFile, outlying_file, verdicts_of_intervals};

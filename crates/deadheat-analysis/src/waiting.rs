@@ -157,6 +157,7 @@ pub(crate) fn share(
         candidate: candidate.map(of),
         taken_out: may_be_taken_out(header, benchmark) && is_taken_out(samples, seen),
         kept: None,
+        verdict_kept: None,
     })
 }
 

@@ -50,7 +50,11 @@ pub enum CargoError {
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
     /// The folder is in no working tree of git.
-    #[error("{}: revisions can only be raced inside a git working tree ({said})", directory.display())]
+    #[error(
+        "{} is not in a git working tree, and only commits can be raced so ({})\nhelp: go to a clone of the repository",
+        directory.display(),
+        git_words(said)
+    )]
     NoRepository {
         /// The working directory of the user.
         directory: PathBuf,
@@ -58,7 +62,10 @@ pub enum BuildError {
         said: String,
     },
     /// Git knows no such commit.
-    #[error("'{revision}' is no commit of this repository; git says: {said}")]
+    #[error(
+        "'{revision}' is not a commit of this repository ({})\nhelp: git log --oneline --all lists commits, git fetch gets those of the server",
+        git_words(said)
+    )]
     UnknownRevision {
         /// As the user wrote it.
         revision: String,
@@ -67,8 +74,7 @@ pub enum BuildError {
     },
     /// The range starts at no ancestor of its end.
     #[error(
-        "{good} is no ancestor of {bad}, so no commit between them can be to blame; \
-         `git merge-base {good} {bad}` names the last that both have"
+        "{good} is no ancestor of {bad}, so no commit between them can be to blame\nhelp: `git merge-base {good} {bad}` names the last that both have"
     )]
     NoAncestor {
         /// The start, as the user wrote it.
@@ -78,8 +84,7 @@ pub enum BuildError {
     },
     /// The same, in a clone that lacks commits.
     #[error(
-        "nothing that this clone has leads from {bad} back to {good}: it is a shallow one; \
-         `git fetch --unshallow` gets the rest"
+        "nothing that this clone has leads from {bad} back to {good}: it is a shallow one\nhelp: `git fetch --unshallow` gets the rest"
     )]
     Shallow {
         /// The start, as the user wrote it.
@@ -90,7 +95,7 @@ pub enum BuildError {
     /// The start of a range is an ancestor of its end, and not by first parents.
     #[error(
         "the first parents of {bad} do not lead to {good}, which came by a merge; \
-         its line left theirs at {before}: name that, or --all-parents"
+         its line left theirs at {before}\nhelp: name {before}, or --all-parents"
     )]
     OffTheLine {
         /// The start, as the user wrote it.
@@ -101,7 +106,7 @@ pub enum BuildError {
         before: String,
     },
     /// The commit lacks the folder the user stands in.
-    #[error("{revision} has no folder `{}`; go to one that both sides have", folder.display())]
+    #[error("{revision} has no folder `{}`\nhelp: go to one that both sides have", folder.display())]
     NoFolder {
         /// The side.
         revision: String,
@@ -109,7 +114,7 @@ pub enum BuildError {
         folder: PathBuf,
     },
     /// A submodule is initialised, but lacks the commit.
-    #[error("{revision} needs commit {commit} of the submodule `{}`, which is not here; get it with `git -C {} fetch`", path.display(), path.display())]
+    #[error("{revision} needs commit {commit} of the submodule `{}`, which is not here\nhelp: get it with `git -C {} fetch`", path.display(), path.display())]
     Submodule {
         /// The side.
         revision: String,
@@ -146,13 +151,13 @@ pub enum BuildError {
     },
     /// Both sides are the working tree, which a command can build in one way only.
     #[error(
-        "--build '{0}' would build the working tree twice, in one place; race a commit with itself: \
+        "--build '{0}' would build the working tree twice, in one place\nhelp: race a commit with itself: \
          HEAD..HEAD"
     )]
     OneTree(String),
     /// The working tree is to be built with bench targets that are not its own.
     #[error(
-        "--benches-from {0}: the working tree is built as it is; name two commits, as in {0}..HEAD"
+        "--benches-from {0}: the working tree is built as it is\nhelp: name two commits, as in {0}..HEAD"
     )]
     BenchesForWorkingTree(String),
     /// No toolchain of this name.
@@ -177,7 +182,7 @@ pub enum BuildError {
     },
     /// `cargo bench` has nothing to run.
     #[error(
-        "{0}: `cargo bench` builds no bench target here; name a package with -p, or add a [[bench]]"
+        "{0}: `cargo bench` builds no bench target here\nhelp: name a package with -p, or add a [[bench]]"
     )]
     NoBench(String),
     /// A package of Go has no tests, and no benchmarks with them.
@@ -189,7 +194,7 @@ pub enum BuildError {
         package: String,
     },
     /// No Python of this name can be started.
-    #[error("there is no Python '{python}': {said}; --python names one, 3.10 or later")]
+    #[error("there is no Python '{python}': {said}\nhelp: --python names one, 3.10 or later")]
     NoPython {
         /// As the user named it.
         python: String,
@@ -197,7 +202,9 @@ pub enum BuildError {
         said: String,
     },
     /// The Python is too old for the worker.
-    #[error("'{python}' is Python {version}, and suites race from 3.10 on; --python names another")]
+    #[error(
+        "'{python}' is Python {version}, and suites race from 3.10 on\nhelp: --python names another"
+    )]
     OldPython {
         /// As the user named it.
         python: String,
@@ -206,15 +213,14 @@ pub enum BuildError {
     },
     /// There is no pytest in the environment of a side, and it cannot be installed.
     #[error(
-        "{revision}: nothing that is installed brings pytest along, and pip cannot get it; name \
-         what does, as in --install '.[test]'"
+        "{revision}: nothing that is installed brings pytest along, and pip cannot get it\nhelp: name what does, as in --install '.[test]'"
     )]
     NoPytest {
         /// The side.
         revision: String,
     },
     /// The side lacks a file or folder of tests.
-    #[error("{revision} has no `{path}`; --pytest names tests that both sides have")]
+    #[error("{revision} has no `{path}`\nhelp: --pytest names tests that both sides have")]
     NoTestPath {
         /// The side.
         revision: String,
@@ -256,6 +262,12 @@ pub enum BuildError {
     /// Somebody asked to stop.
     #[error("interrupted while building; nothing was raced")]
     Interrupted,
+}
+
+/// Git's words without the label of its own errors.
+fn git_words(said: &str) -> String {
+    let said = said.trim_start_matches("fatal: ");
+    format!("git says: {said}")
 }
 
 impl BuildError {

@@ -23,11 +23,13 @@ pub struct Revisions {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RevisionsError {
     /// There is nothing to name a commit.
-    #[error("a revision is missing; name a commit as git does: main, HEAD~1, v1.2, main..topic")]
+    #[error(
+        "a revision is missing\nhelp: name a commit as git does: main, HEAD~1, v1.2, main..topic"
+    )]
     Empty,
     /// Three dots.
     #[error(
-        "'{0}': three dots name no two sides; for what they have in common, write \
+        "'{0}': three dots name no two sides\nhelp: for what they have in common, write \
          \"$(git merge-base {first} {second})..{second}\"",
         first = .0.split("...").next().filter(|side| !side.is_empty()).unwrap_or("HEAD"),
         second = .0.split("...").nth(1).filter(|side| !side.is_empty()).unwrap_or("HEAD")

@@ -121,7 +121,7 @@ pub fn bench(args: BenchArgs) -> Result<Status, Failure> {
         }
         names => {
             return Err(Failure::Usage(format!(
-                "--name was given {} times for 2 programs; give it twice",
+                "--name was given {} times for 2 programs\nhelp: give it twice",
                 names.len()
             )));
         }

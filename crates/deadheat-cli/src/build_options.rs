@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Parser};
+use clap::{Args, CommandFactory, Parser};
 use deadheat::parts::exit::Failure;
 use deadheat::parts::model::Harness;
 use deadheat_build::{
@@ -14,6 +14,7 @@ use deadheat_build::{
 
 use crate::bench::BenchOptions;
 use crate::cargo_arguments::{Arguments, Bench};
+use crate::usage_error;
 
 /// What is built of a commit: by a command, by Go or by pip; by cargo where none of them is asked
 /// for.
@@ -157,9 +158,12 @@ struct Way<'a> {
 
 impl BuildOptions {
     /// Reads those of `cargo deadheat`.
-    pub fn read(words: &[OsString]) -> Self {
+    pub fn read(words: &[OsString]) -> Result<Self, Failure> {
         let name = OsString::from("cargo deadheat");
-        Words::parse_from(std::iter::once(&name).chain(words)).options
+        let words: Vec<OsString> = std::iter::once(&name).chain(words).cloned().collect();
+        let read = Words::try_parse_from(&words)
+            .or_else(|error| usage_error::refuse(&error, &Words::command(), &words))?;
+        Ok(read.options)
     }
 
     /// Returns whether one of them needs cargo.
@@ -409,7 +413,7 @@ mod tests {
 
     fn read(words: &[&str]) -> BuildOptions {
         let words: Vec<OsString> = words.iter().map(OsString::from).collect();
-        BuildOptions::read(&words)
+        BuildOptions::read(&words).unwrap()
     }
 
     fn both() -> CargoBuild {

@@ -31,7 +31,7 @@ use crate::options::{SettingsArgs, ShapeArgs};
 pub const EXAMPLES: &str = "Examples:
   deadheat calibrate
   deadheat calibrate --quick
-  deadheat calibrate --markdown calibration.md
+  deadheat calibrate --markdown=calibration.md
   deadheat calibrate --show";
 
 /// The variable that leaves as little of a quick calibration as there is: tests
@@ -65,6 +65,7 @@ pub struct CalibrateArgs {
         long,
         value_name = "FILE",
         num_args = 0..=1,
+        require_equals = true,
         default_missing_value = "-",
         help_heading = "Files"
     )]
@@ -143,12 +144,12 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<Status, Failure> {
 fn show(args: &CalibrateArgs) -> Result<Status, Failure> {
     let Some(place) = args.save.clone().or_else(calibration_file) else {
         return Err(Failure::Data(format!(
-            "there is no place for a calibration; name a file by --save or {CALIBRATION_VARIABLE}"
+            "there is no place for a calibration\nhelp: name a file by --save or {CALIBRATION_VARIABLE}"
         )));
     };
     let Some(saved) = read_calibration(&place).map_err(Failure::reading)? else {
         return Err(Failure::Data(format!(
-            "{} does not exist; `deadheat calibrate` makes it",
+            "{} does not exist\nhelp: deadheat calibrate makes it",
             place.display()
         )));
     };
@@ -205,10 +206,10 @@ fn save(args: &CalibrateArgs, calibration: &Calibration) -> String {
         None => "there is no place for it".to_owned(),
     };
     let text = format!(
-        "the calibration is not saved, and no race will quote it: {problem}; name a file by \
+        "the calibration is not saved, and no race will quote it: {problem}\nhelp: name a file by \
          --save or {CALIBRATION_VARIABLE}"
     );
-    to_stderr("deadheat: warning", &text);
+    to_stderr("warning", &text);
     "not saved".to_owned()
 }
 

@@ -131,7 +131,7 @@ impl LayoutArgs {
         match given.iter().find(|(_, given)| *given) {
             None => Ok(()),
             Some((flag, _)) => Err(Failure::Usage(format!(
-                "{flag} is for saved results; programs race, and write with --json, --save and \
+                "{flag} is for saved results\nhelp: programs race, and write with --json, --save and \
                  the --export flags"
             ))),
         }
@@ -187,7 +187,7 @@ pub fn compare(mut args: CompareArgs) -> Result<Status, Failure> {
     warn_of_unread(sides.iter().flat_map(|side| &side.files));
     if args.options.design.0.control() {
         return Err(Failure::Usage(
-            "--control is for races: nobody can take saved results once more; name the programs, or \
+            "--control is for races: nobody can take saved results once more\nhelp: name the programs, or \
              race commands with deadheat run"
                 .to_owned(),
         ));
@@ -225,7 +225,7 @@ fn keep_recordings(request: &[NamedSide], args: &CompareArgs) -> Result<(), Fail
         let dump = args.layout.dump_to_json.as_deref();
         if let Some(dump) = dump.filter(|dump| is_same_file(recording, dump)) {
             return Err(Failure::Usage(format!(
-                "--dump_to_json: {} is one of the recordings; choose another name",
+                "--dump_to_json: {} is one of the recordings\nhelp: choose another name",
                 dump.display()
             )));
         }
@@ -244,7 +244,7 @@ fn keep(filter: &str, sides: &mut [Side]) -> Result<(), Failure> {
     }
     match after {
         0 if before > 0 => Err(Failure::NothingSelected(format!(
-            "--filter {filter} fits none of the benchmarks; without it there are {before} in all files"
+            "--filter {filter} fits none of the benchmarks\nhelp: without it there are {before} in all files"
         ))),
         _ => Ok(()),
     }
@@ -257,7 +257,7 @@ fn rename(sides: &mut [Side], names: &[String]) -> Result<(), Failure> {
     }
     if names.len() != sides.len() {
         return Err(Failure::Usage(format!(
-            "--name was given {} times for {} sides; give it once per side",
+            "--name was given {} times for {} sides\nhelp: give it once per side",
             names.len(),
             sides.len()
         )));
@@ -367,6 +367,7 @@ fn told(analysis: &Analysis, options: &BenchOptions, layout: &LayoutArgs) -> Str
         all_metrics: layout.all_metrics,
         figures: answer.figures,
         plot: answer.plot,
+        time_unit: answer.time_unit,
     };
     match answer.format {
         // It has a line per comparison anyway.
@@ -376,7 +377,12 @@ fn told(analysis: &Analysis, options: &BenchOptions, layout: &LayoutArgs) -> Str
         Format::Json => to_json(analysis),
         Format::Paired => {
             let glyphs = Glyphs::new(shown.unicode);
-            to_paired(analysis, terminal::width_of_tables(), glyphs)
+            to_paired(
+                analysis,
+                terminal::width_of_tables(),
+                answer.time_unit,
+                glyphs,
+            )
         }
     }
 }
@@ -419,7 +425,7 @@ fn race_programs(
         [old, new] if old != new => [old.clone(), new.clone()],
         names => {
             return Err(Failure::Usage(format!(
-                "--name was given {} times for 2 programs; give it twice, with names that differ",
+                "--name was given {} times for 2 programs\nhelp: give it twice, with names that differ",
                 names.len()
             )));
         }

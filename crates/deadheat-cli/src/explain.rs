@@ -9,7 +9,7 @@ use deadheat::parts::command_race::{CommandRaceSpec, Shell};
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::explain::{ExplainSpec, Profiler, explain as explain_all};
 use deadheat::parts::format::write_text;
-use deadheat::parts::model::{Input, duration};
+use deadheat::parts::model::{Input, duration, whole_number};
 use deadheat::parts::pairing::side_names;
 use deadheat::parts::report::{
     ExplanationOptions, Glyphs, shorten, to_explanation_json, to_explanation_markdown,
@@ -83,7 +83,7 @@ pub struct ExplainArgs {
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     timeout: Option<Duration>,
     /// Show so many functions of each benchmark
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(long, value_name = "N", default_value = "20", value_parser = whole_number::<usize>)]
     top: usize,
     /// Write a page with the tables and a flame graph of each benchmark
     #[arg(long, value_name = "FILE")]

@@ -47,7 +47,8 @@ impl IndexArgs {
         let found = HistoryIndex::open(&path).map_err(Failure::reading)?;
         found.ok_or_else(|| {
             Failure::Usage(format!(
-                "there is no index {}; `deadheat history add FILES` makes it of run files",
+                "there is no index {}, so no commit was raced\nhelp: deadheat history extend OLD..NEW races \
+                 commits, deadheat history add FILES adds run files",
                 shown(&path)
             ))
         })
@@ -166,7 +167,7 @@ impl Adding {
     /// Names a file that cannot be added.
     pub fn refuse(&mut self, failure: &Failure) {
         self.refused += 1;
-        to_stderr("deadheat: error", &failure.to_string());
+        to_stderr("error", &failure.to_string());
     }
 
     /// A path as the index keeps it: from the folder it lies for, where that holds it.

@@ -1,6 +1,7 @@
 //! The commands `deadheat` and `cargo deadheat`: each of their programs calls
 //! one function here.
 
+mod bare_race;
 mod bench;
 mod bisect;
 mod build_options;
@@ -13,6 +14,8 @@ mod compare;
 mod doctor;
 mod environments;
 mod explain;
+mod foreign_options;
+mod help;
 mod history;
 mod history_index;
 mod link;
@@ -26,6 +29,7 @@ mod repository;
 mod rev;
 mod run;
 mod suite_race;
+mod usage_error;
 
 pub use cargo_deadheat::cargo_deadheat;
 pub use program::deadheat;

@@ -1,6 +1,8 @@
 //! `deadheat man` and `deadheat completions`: manual pages and what makes a shell complete commands
 //! and options, both made of what `--help` says.
 
+mod markdown;
+
 use std::path::PathBuf;
 
 use clap::{Args, Command};
@@ -37,10 +39,17 @@ pub struct ManArgs {
     /// Write the pages of all commands into this folder [default: print the first]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Print the reference of the command line as Markdown, for docs/command_line.md
+    #[arg(long, hide = true, conflicts_with = "out")]
+    markdown: bool,
 }
 
 /// Prints the page of the program, or writes them all.
 pub fn man(args: &ManArgs, program: Command) -> Result<Status, Failure> {
+    if args.markdown {
+        to_stdout(&reference(program))?;
+        return Ok(Status::Done);
+    }
     let pages = pages(program);
     let Some(folder) = &args.out else {
         to_stdout(&pages[0].text)?;
@@ -53,6 +62,15 @@ pub fn man(args: &ManArgs, program: Command) -> Result<Status, Failure> {
         to_stdout(&format!("{}\n", path.display()))?;
     }
     Ok(Status::Done)
+}
+
+/// Returns the reference of all commands as one page of Markdown.
+fn reference(program: Command) -> String {
+    let mut program = program;
+    program.build();
+    let mut after_dashes = CargoRace::options();
+    after_dashes.build();
+    markdown::page(&program) + &markdown::cargo_part(HELP, &after_dashes)
 }
 
 /// A manual page.
@@ -91,7 +109,8 @@ fn pages(program: Command) -> Vec<Page> {
 
 fn page(name: &str, command: Command, see_also: &[&str]) -> Page {
     let has_commands = command.has_subcommands();
-    let examples = command.get_after_help().map(ToString::to_string);
+    let examples = command.get_after_long_help();
+    let examples = examples.map(ToString::to_string);
     let command = command.display_name(name.to_owned());
     let page = Text::of(command, name)
         .section(Man::render_name_section)
@@ -105,7 +124,7 @@ fn page(name: &str, command: Command, see_also: &[&str]) -> Page {
     };
     page.verbatim(
         "EXAMPLES",
-        examples.as_deref().map_or("", lines_of_examples),
+        examples.as_deref().map_or("", markdown::lines_of_examples),
     )
     .end(name, see_also)
 }
@@ -129,11 +148,6 @@ fn cargo_page() -> Page {
         .verbatim("OPTIONS BEFORE --", options)
         .section(Man::render_options_section)
         .end(name, &["deadheat", "deadheat-rev", "cargo-bench"])
-}
-
-/// The examples that stand below a list of options, without their title.
-fn lines_of_examples(text: &str) -> &str {
-    text.strip_prefix("Examples:\n").unwrap_or(text)
 }
 
 /// Returns the text with what is not ASCII spelled as every troff reads it, whatever the locale.

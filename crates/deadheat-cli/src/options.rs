@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
-use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use deadheat::parts::analysis::histograms;
 use deadheat::parts::answer::{Answer, Format};
 use deadheat::parts::exit::Failure;
@@ -16,7 +16,7 @@ use deadheat::parts::format::{
 };
 use deadheat::parts::model::{Analysis, Better, Metric, Run, TextCells};
 use deadheat::parts::report::{
-    ComparisonOptions, MarkdownOptions, to_comparison_markdown, to_markdown_with,
+    ComparisonOptions, MarkdownOptions, TimeUnit, to_comparison_markdown, to_markdown_with,
 };
 use deadheat::parts::rules::{CliOverrides, Gate, Rules, RulesSource};
 use deadheat::parts::settings::{Color, FailOn, Front, RaceSettings, Setting, ValueKind};
@@ -37,7 +37,7 @@ pub struct AnswerArgs {
         conflicts_with = "json"
     )]
     format: Option<Format>,
-    /// The same as --format json
+    /// Print the analysis as JSON, all there is to know (same as --format json)
     #[arg(long, help_heading = "Answer")]
     json: bool,
     /// Show the secondary figures too: they inform, they never decide
@@ -49,6 +49,9 @@ pub struct AnswerArgs {
     /// Draw the two distributions and the differences in order of time
     #[arg(long, help_heading = "Answer")]
     plot: bool,
+    /// Show all times of tables in this unit: ns, us, ms or s [default: what suits them]
+    #[arg(long, value_name = "UNIT", value_parser = time_unit(), help_heading = "Answer")]
+    pub time_unit: Option<TimeUnit>,
     #[command(flatten, next_help_heading = "Answer")]
     pub colors: ColorArgs,
     /// Verdicts that fail the run.
@@ -116,6 +119,7 @@ impl AnswerArgs {
             verbose: self.verbose,
             figures: self.figures,
             plot: self.plot,
+            time_unit: self.time_unit,
             color: self.colors.color,
             gate: self.gate.clone(),
             cells: if self.csv_exact {
@@ -138,6 +142,16 @@ fn format() -> impl TypedValueParser<Value = Format> {
         }
     });
     PossibleValuesParser::new(told).try_map(|name| Format::parse(&name))
+}
+
+/// The choices of `--time-unit`.
+fn time_unit() -> impl TypedValueParser<Value = TimeUnit> {
+    let names = TimeUnit::ALL.map(|(name, _)| match name {
+        "us" => PossibleValue::new(name).alias("µs"),
+        _ => PossibleValue::new(name),
+    });
+    let parse = |name: String| TimeUnit::parse(&name).ok_or("no such unit");
+    PossibleValuesParser::new(names).try_map(parse)
 }
 
 /// The colours of an answer.
@@ -247,10 +261,6 @@ fn option(setting: &'static Setting, front: Front) -> Arg {
     }
     let option = option.value_name(setting.value);
     match setting.kind {
-        ValueKind::Count => option.value_parser(value_parser!(u32).map(|count| count.to_string())),
-        ValueKind::Number => option
-            .value_parser(value_parser!(u64).map(|number| number.to_string()))
-            .allow_negative_numbers(true),
         ValueKind::Verdicts => option
             .value_parser(PossibleValuesParser::new(FailOn::ALL.map(|verdict| {
                 PossibleValue::new(verdict.name()).help(verdict.meaning())
@@ -260,9 +270,7 @@ fn option(setting: &'static Setting, front: Front) -> Arg {
         ValueKind::Share(_) => option
             .value_parser(parser(setting))
             .allow_hyphen_values(true),
-        ValueKind::Flag | ValueKind::Time | ValueKind::Text(_) => {
-            option.value_parser(parser(setting))
-        }
+        _ => option.value_parser(parser(setting)),
     }
 }
 
@@ -276,13 +284,18 @@ fn parser(
 }
 
 /// Puts an `=` before the values of options that may have none: `-i3,4` stands for `-i=3,4`, as the
-/// short form of a list of exit codes, and `-S bash` for `--shell=bash`. A command behind `-S` is
-/// left to be one.
+/// short form of a list of exit codes, `-S bash` for `--shell=bash`, and `--markdown a.md` for
+/// `--markdown=a.md`. A command behind `-S` is left to be one, and so is a file behind `--markdown`
+/// that may be a recording.
 pub fn normalise(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let args: Vec<OsString> = args.collect();
     let has_shell = args
         .get(1)
         .is_some_and(|name| name == "run" || name == "explain");
+    let prints_markdown = args
+        .get(1)
+        .is_some_and(|name| name == "explain" || name == "history");
+    let is_comment = |word: &OsString| word.as_encoded_bytes().ends_with(b".md");
     let end = args.iter().position(|arg| arg == "--");
     let (ours, commands) = args.split_at(end.unwrap_or(args.len()));
     let mut ours = ours.iter().cloned().peekable();
@@ -312,6 +325,14 @@ pub fn normalise(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
                 }
                 option
             }
+            _ if text == "--markdown" && !prints_markdown => {
+                let mut option = arg;
+                if let Some(file) = ours.next_if(is_comment) {
+                    option.push("=");
+                    option.push(file);
+                }
+                option
+            }
             _ => arg,
         });
     }
@@ -334,22 +355,22 @@ fn names_shell(text: &str) -> bool {
 /// Which files to write.
 #[derive(Clone, Debug, Args)]
 pub struct ExportArgs {
-    /// Write summaries and all times in hyperfine's JSON format
+    /// Write summaries and all times as JSON for tools that read hyperfine's
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     export_json: Option<PathBuf>,
-    /// Write every sample as tidy CSV
+    /// Write every sample as tidy CSV, a row each (--format csv prints a row per comparison)
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     export_csv: Option<PathBuf>,
     /// Write the wall times as an HDR histogram log
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     export_hdr: Option<PathBuf>,
-    /// Write the answer as a Markdown table
+    /// Write a Markdown table alone, for a document (--markdown writes a comment)
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     export_markdown: Option<PathBuf>,
-    /// Write the candidate in Google Benchmark's JSON format, for compare.py
+    /// Write the candidate as JSON for tools that read Google Benchmark's, such as compare.py
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     export_google_benchmark: Option<PathBuf>,
-    /// Write the baseline in Google Benchmark's JSON format
+    /// Write the baseline as JSON for tools that read Google Benchmark's
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     export_google_baseline: Option<PathBuf>,
     /// Write every sample as Go's benchmarks print them, for benchstat
@@ -418,7 +439,7 @@ impl ExportArgs {
         let flag = self.given().next().map(|(flag, ..)| flag);
         match flag.or(self.reports.files().first_flag()) {
             Some(flag) if recordings > 1 => Err(Failure::Usage(format!(
-                "{flag}: a file holds one run, and {recordings} are to be analysed; take them one \
+                "{flag}: a file holds one run, and {recordings} are to be analysed\nhelp: take them one \
                  by one"
             ))),
             _ => Ok(()),
@@ -555,11 +576,13 @@ pub struct ReportArgs {
     /// Write a page with every plot, figure and warning: one file, nothing loaded
     #[arg(long, value_name = "FILE", help_heading = "Reports")]
     html: Option<PathBuf>,
-    /// Write a comment for a pull request [without FILE: print it instead of the answer]
+    /// Write a comment for a pull request, in Markdown: the table, the gate, all else folded
+    /// [without =FILE: print it instead of the answer]
     #[arg(
         long,
         value_name = "FILE",
         num_args = 0..=1,
+        require_equals = true,
         default_missing_value = "-",
         help_heading = "Reports"
     )]
@@ -597,6 +620,27 @@ mod tests {
         let args = ["-i3,4", "-i", "--", "-i5"].map(OsString::from);
         let normal = normalise(args.into_iter());
         assert_eq!(normal, ["-i=3,4", "-i", "--", "-i5"].map(OsString::from));
+    }
+
+    #[test]
+    fn a_page_may_follow_the_option_for_markdown_and_a_recording_is_left_alone() {
+        for (line, expected) in [
+            ("analyze --markdown a.jsonl", "analyze --markdown a.jsonl"),
+            (
+                "report a.jsonl --markdown a.md",
+                "report a.jsonl --markdown=a.md",
+            ),
+            ("run --markdown -- ./a.md b", "run --markdown -- ./a.md b"),
+            ("explain --markdown a.md", "explain --markdown a.md"),
+        ] {
+            let words = format!("deadheat {line}");
+            let normal = normalise(words.split(' ').map(OsString::from));
+            let expected = format!("deadheat {expected}");
+            assert_eq!(
+                normal.join(std::ffi::OsStr::new(" ")),
+                OsString::from(expected)
+            );
+        }
     }
 
     #[test]

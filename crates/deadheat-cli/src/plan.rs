@@ -67,8 +67,8 @@ pub fn plan(args: &PlanArgs) -> Result<Status, Failure> {
     let word = args.race.first().map(|word| word.to_string_lossy());
     let word = word.as_deref().unwrap_or_default();
     Err(Failure::Usage(format!(
-        "plan {word}: what can be planned is {}, as in deadheat plan run --save plan.json -- ./old \
-         ./new",
+        "plan {word}: only {} can be planned\nhelp: for example: deadheat plan run --save plan.json -- \
+         ./old ./new",
         RACES.join(", ")
     )))
 }
@@ -209,7 +209,7 @@ impl Planned {
             return Ok(());
         }
         Err(Failure::Usage(
-            "--plan: the plan says how the race is raced; --shard, --shard-by, --timeout and \
+            "--plan: the plan says how the race is raced\nhelp: --shard, --shard-by, --timeout and \
              --placement are what may be said beside it"
                 .to_owned(),
         ))

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use deadheat::parts::engine::Owner;
 use deadheat::parts::exit::{Failure, code, on_enough_stack};
 
 use crate::{
-    bench, bisect, calibrate, cargo_deadheat, clean, compare, doctor, explain, history, link,
-    manual, options, plan, recorded, rev, run,
+    bare_race, bench, bisect, calibrate, cargo_deadheat, clean, compare, doctor, explain, help,
+    history, link, manual, options, plan, recorded, rev, run, usage_error,
 };
 
 /// Races too close to call: is B faster than A, by how much, how sure?
@@ -40,6 +40,7 @@ enum Command {
     #[command(after_help = compare::EXAMPLES)]
     Compare(Box<compare::CompareArgs>),
     /// Analyse a recorded run, a tidy CSV file or results of another tool again
+    #[command(after_help = recorded::ANALYZE_EXAMPLES)]
     Analyze(Box<recorded::AnalyzeArgs>),
     /// Make a page, a comment or pictures of a recorded run
     #[command(after_help = recorded::REPORT_EXAMPLES)]
@@ -87,35 +88,36 @@ pub fn command() -> clap::Command {
     let whole = Cli::command();
     let shown = whole.get_subcommands().filter(|one| !one.is_hide_set());
     let shown: Vec<clap::Command> = shown.cloned().collect();
-    clap::Command::new("deadheat")
-        .version(env!("CARGO_PKG_VERSION"))
-        .about(whole.get_about().cloned().unwrap_or_default())
-        .subcommand_required(true)
-        .subcommand_value_name("COMMAND")
-        .subcommands(shown)
+    help::arranged(
+        clap::Command::new("deadheat")
+            .version(env!("CARGO_PKG_VERSION"))
+            .about(whole.get_about().cloned().unwrap_or_default())
+            .subcommand_required(true)
+            .subcommand_value_name("COMMAND")
+            .subcommands(shown),
+    )
 }
 
-/// Shows help, the version, or what is wrong with the command line. A word that
-/// is quoted there may hold what a terminal would obey.
+/// Reads the command line.
+fn parsed(words: &[OsString]) -> Result<Cli, clap::Error> {
+    let matches = help::arranged(Cli::command()).try_get_matches_from(words)?;
+    Cli::from_arg_matches(&matches)
+}
+
+/// Shows help, the version, or what is wrong with the command line.
 fn refused(error: &clap::Error, words: &[OsString]) -> ExitCode {
     if error.kind() == ErrorKind::InvalidUtf8 {
         let garbled = words.iter().filter(|word| word.to_str().is_none());
         let garbled: Vec<String> = garbled.map(|word| quoted(word)).collect();
         return Failure::Usage(format!(
-            "not UTF-8: {}; a command can reach such a file by a pattern in a shell, as in -S 'cat \
-             name*', or by a link with another name",
+            "the command line is not UTF-8: {}\nhelp: a command can reach such a file by a pattern in \
+             a shell, as in -S 'cat name*', or by a link with another name",
             garbled.join(", ")
         ))
         .report()
         .into();
     }
-    let hostile = |word: &OsString| word.to_string_lossy().contains(char::is_control);
-    if error.use_stderr() && words.iter().any(hostile) {
-        let text = error.render().to_string();
-        let text = text.trim().trim_start_matches("error: ");
-        return Failure::Usage(text.to_owned()).report().into();
-    }
-    error.exit()
+    usage_error::report(error, &command(), words)
 }
 
 /// A word in quotes, with the bytes that are not UTF-8 in hexadecimal.
@@ -159,9 +161,10 @@ fn program() -> ExitCode {
     if let Some(args) = link::LinkArgs::of(std::env::args_os()) {
         return link::link(&args).into();
     }
-    let (words, use_of_plan) = plan::taken_out(std::env::args_os());
+    let typed: Vec<OsString> = std::env::args_os().collect();
+    let (words, use_of_plan) = plan::taken_out(bare_race::with_run(typed, &command()).into_iter());
     let words = bench::passed_on(options::normalise(words.into_iter()));
-    let cli = match Cli::try_parse_from(&words) {
+    let cli = match parsed(&words) {
         Ok(cli) => cli,
         Err(error) => return refused(&error, &words),
     };

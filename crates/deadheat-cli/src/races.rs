@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use deadheat::parts::answer::RunFiles;
 use deadheat::parts::engine::LinkProgram;
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::read_header;
@@ -70,8 +71,10 @@ fn tell(raced: Raced, answer: &AnswerArgs, exports: &ExportArgs) -> Result<Statu
     let answer = answer.answer();
     let (first, analysis) = (&raced.first, &raced.analysis);
     let written = exports.write(&first.run, analysis, &answer)?;
-    let below = [answer.recorded(&raced), room(&first.path), written].concat();
-    exports.reports().print_beside(&answer, analysis, &below)?;
+    let below = [room(&first.path), written].concat();
+    let files = RunFiles::new(&raced);
+    let reports = exports.reports();
+    reports.print_beside(&answer, analysis, &files, &below)?;
     let status = answer.settle(analysis);
     raced.ended(status)
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use deadheat::parts::analysis::Options;
-use deadheat::parts::answer::{Answer, Format, to_stdout};
+use deadheat::parts::answer::{Answer, Format, RunFiles, to_stdout};
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::{FileProblem, ScratchFolder, merge_parts};
 use deadheat::parts::model::{Analysis, Metric, Origin, Run};
@@ -73,6 +73,13 @@ fn checked<'a>(
     Ok(recorded)
 }
 
+/// Shown at the end of `deadheat analyze --help`.
+pub const ANALYZE_EXAMPLES: &str = "Examples:
+  deadheat analyze .deadheat/runs/20261121-120000-0000002a.jsonl
+  deadheat analyze results.csv --margin 2% --fail-on slower
+  deadheat analyze results.json --json
+  deadheat analyze run.jsonl --plot -v";
+
 /// Options of `deadheat analyze`.
 #[derive(Debug, Args)]
 pub struct AnalyzeArgs {
@@ -82,9 +89,9 @@ pub struct AnalyzeArgs {
     #[command(flatten)]
     recorded: RecordedArgs,
     #[command(flatten)]
-    exports: ExportArgs,
-    #[command(flatten)]
     answer: AnswerArgs,
+    #[command(flatten)]
+    exports: ExportArgs,
 }
 
 /// Reads, analyses and answers, file by file.
@@ -103,7 +110,7 @@ pub fn analyze(mut args: AnalyzeArgs) -> Result<Status, Failure> {
         if several {
             to_stdout(&before_one_of_several(answer.format, index, file))?;
         }
-        reports.print_beside(&answer, &analysis, &written)?;
+        reports.print_beside(&answer, &analysis, &RunFiles::default(), &written)?;
         status = status.max(answer.settle(&analysis));
     }
     if several && answer.format == Format::Json {
@@ -130,7 +137,7 @@ fn before_one_of_several(format: Format, index: usize, file: &Path) -> String {
 /// Shown at the end of `deadheat report --help`.
 pub const REPORT_EXAMPLES: &str = "Examples:
   deadheat report .deadheat/runs/20261121-120000-0000002a.jsonl --html page.html
-  deadheat report run.jsonl --markdown comment.md --junit tests.xml
+  deadheat report run.jsonl --markdown=comment.md --junit tests.xml
   deadheat report run.jsonl --svg pictures
   deadheat report results.csv --html page.html --margin 2%";
 
@@ -155,15 +162,16 @@ pub fn report(mut args: ReportCommand) -> Result<Status, Failure> {
     let answer = args.answer.answer();
     if reports.is_empty() && !answer.is_document() {
         return Err(Failure::Usage(
-            "say what to make of it: --html FILE, --markdown [FILE], --junit FILE, --svg DIR, \
-             --png DIR or --json; `deadheat analyze` prints the answer"
+            "deadheat report: there is nothing to make of the file\nhelp: name --html FILE, \
+             --markdown[=FILE], --junit FILE, --svg DIR, --png DIR or --json; deadheat analyze prints \
+             the answer"
                 .to_owned(),
         ));
     }
     if reports.takes_stdout() && answer.is_document() {
         return Err(Failure::Usage(
-            "--markdown and --json (or --format): standard output has room for one of them; give \
-             --markdown a file"
+            "--markdown and --json (or --format) both print to standard output\nhelp: give one of them a \
+             file: --markdown=FILE"
                 .to_owned(),
         ));
     }
@@ -201,9 +209,9 @@ pub struct MergeArgs {
     #[arg(long)]
     allow_missing: bool,
     #[command(flatten)]
-    exports: ExportArgs,
-    #[command(flatten)]
     answer: AnswerArgs,
+    #[command(flatten)]
+    exports: ExportArgs,
 }
 
 /// Merges, analyses and answers.
@@ -232,6 +240,6 @@ pub fn merge(mut args: MergeArgs) -> Result<Status, Failure> {
     let options = reports.analysis_options(answer.analysis_options(), benchmarks);
     let (run, analysis) = answer.analysis_of(recorded, options)?;
     let written = args.exports.write(&run, &analysis, &answer)?;
-    reports.print_beside(&answer, &analysis, &written)?;
+    reports.print_beside(&answer, &analysis, &RunFiles::default(), &written)?;
     Ok(answer.settle(&analysis))
 }

@@ -22,6 +22,7 @@ use crate::environments::note_environments;
 use crate::history_index::KeepArgs;
 use crate::repository::{commit, failure, here, interrupts};
 use crate::suite_race::SuiteRace;
+use crate::usage_error;
 
 /// Shown at the end of `deadheat rev --help`.
 pub const EXAMPLES: &str = "\
@@ -107,7 +108,7 @@ pub fn rev(mut args: RevArgs) -> Result<Status, Failure> {
     let of_benches = args.ways.benches_option().filter(|_| !is_pytest);
     if let Some(option) = args.ways.needs_cargo().or(of_benches) {
         return Err(Failure::Usage(format!(
-            "{option} is for `cargo bench`, which builds nothing here; --base-env, --cand-env and, \
+            "{option} is for `cargo bench`, which builds nothing here\nhelp: --base-env, --cand-env and, \
              with --build, --cand-build say what differs"
         )));
     }
@@ -166,8 +167,7 @@ fn of_cargo(words: &[OsString]) -> Result<Bench, Failure> {
         Arguments::Stray(word) => return Err(stray(&word)),
         Arguments::Help | Arguments::Version => {
             return Err(Failure::Usage(
-                "options behind `--` are those of `cargo bench` that say what is built; see \
-                 `cargo bench --help`"
+                "options behind `--` are those of `cargo bench` that say what is built\nhelp: see `cargo bench --help`"
                     .to_owned(),
             ));
         }
@@ -185,7 +185,8 @@ fn of_cargo(words: &[OsString]) -> Result<Bench, Failure> {
 fn in_both(cargo: OsString, bench: Bench) -> Result<CargoBuild, Failure> {
     if bench.message_format {
         return Err(Failure::Usage(
-            "--message-format: what cargo says to programs is read here; leave it out".to_owned(),
+            "--message-format: what cargo says to programs is read here\nhelp: leave it out"
+                .to_owned(),
         ));
     }
     let program = std::env::current_exe()
@@ -203,7 +204,7 @@ fn in_both(cargo: OsString, bench: Bench) -> Result<CargoBuild, Failure> {
 
 fn stray(word: &str) -> Failure {
     Failure::Usage(format!(
-        "behind `--` stand options of `cargo bench`, and '{word}' is none; names of benchmarks and \
+        "behind `--` stand options of `cargo bench`, and '{word}' is none\nhelp: names of benchmarks and \
          options of the race stand before it"
     ))
 }
@@ -245,17 +246,19 @@ impl CargoRace {
     /// The race that `cargo deadheat BASE` asks for.
     pub fn of(bench: Bench, cargo: OsString, revisions: Revisions) -> Result<Self, Failure> {
         let name = OsString::from("cargo deadheat BASE");
-        let mut race = RaceArgs::parse_from(std::iter::once(&name).chain(&bench.race));
+        let words: Vec<OsString> = std::iter::once(&name).chain(&bench.race).cloned().collect();
+        let mut race = RaceArgs::try_parse_from(&words)
+            .or_else(|error| usage_error::refuse(&error, &RaceArgs::command(), &words))?;
         race.options.filters = race.filters;
         race.options.history = race.keep.history;
         race.options.read_rules()?;
         Ok(Self {
             cargo,
             revisions,
-            ways: BuildOptions::read(&bench.ways),
+            ways: BuildOptions::read(&bench.ways)?,
             options: (!bench.no_run).then_some(race.options),
             bench,
-            hint: "\n  to race only the benchmarks whose names contain a word, put that behind \
+            hint: "\nhelp: to race only the benchmarks whose names contain a word, put that behind \
                    `--`: cargo deadheat -- ",
         })
     }
@@ -294,7 +297,7 @@ fn raced(
             let (entrants, options) = ready(both, ways, arguments, options);
             if options.history && options.commits.is_empty() {
                 return Err(Failure::Usage(
-                    "--history: a side is no commit, or is built in a way of its own; race two \
+                    "--history: a side is no commit, or is built in a way of its own\nhelp: race two \
                      commits, or commit what is changed"
                         .to_owned(),
                 ));

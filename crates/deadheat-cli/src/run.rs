@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use deadheat::parts::command_race::{CommandRaceSpec, Parameter, Runs, Shell, output, value};
 use deadheat::parts::exit::{Failure, Status};
-use deadheat::parts::model::{Arrangement, Conditions, ExitPolicy, Input, Output, Values};
+use deadheat::parts::model::{
+    Arrangement, Conditions, ExitPolicy, HELP, Input, Output, Values, whole_number,
+};
 use deadheat::parts::rules::{CliOverrides, Rules};
 use deadheat::parts::settings::Front;
 use deadheat::parts::terminal::to_stderr;
@@ -14,11 +16,13 @@ use deadheat::parts::{
     race_commands, settle_shard,
 };
 
+use crate::bare_race::exists;
 use crate::options::{AnswerArgs, ExportArgs, SettingsArgs};
 use crate::plan::{Planned, check_plan, tell_of_plan};
 use crate::races::{
     again, conditions_of_part, go_on_with_part, placements, race_and_tell, resume, tell_of_one,
 };
+use crate::usage_error::quote_commands;
 
 /// Shown at the end of `deadheat run --help`.
 pub const EXAMPLES: &str = "Examples:
@@ -73,37 +77,6 @@ pub struct RunArgs {
     /// Fail unless every candidate prints the same bytes and exits alike
     #[arg(long)]
     check_output: bool,
-    /// Read a number from what commands print: NAME=REGEX, or NAME=/JSON/POINTER (repeatable)
-    #[arg(long, value_name = "NAME=PATTERN", help_heading = "Values")]
-    value: Vec<String>,
-    /// Read the values from this file, which every launch writes anew, not from standard output
-    #[arg(long, value_name = "FILE", help_heading = "Values")]
-    value_file: Option<PathBuf>,
-    /// More is better of the value of this name (repeatable)
-    #[arg(long, value_name = "NAME", help_heading = "Values")]
-    higher_is_better: Vec<String>,
-
-    /// Discarded launches of each command at the beginning
-    #[arg(
-        short = 'w',
-        long,
-        value_name = "N",
-        default_value_t = 1,
-        help_heading = "Design"
-    )]
-    warmup: u32,
-    /// Launch each command exactly N times and judge once
-    #[arg(short = 'r', long, value_name = "N", help_heading = "Design")]
-    runs: Option<u32>,
-    /// No verdict before N launches of each command
-    #[arg(short = 'm', long, value_name = "N", help_heading = "Design")]
-    min_runs: Option<u32>,
-    /// At most N launches of each command
-    #[arg(short = 'M', long, value_name = "N", help_heading = "Design")]
-    max_runs: Option<u32>,
-    /// How the commands are raced and judged.
-    #[command(flatten)]
-    design: SettingsArgs<{ Front::Run as usize }>,
 
     /// Run before all launches (once for all or once per command)
     #[arg(short = 's', long, value_name = "CMD", help_heading = "Hooks")]
@@ -142,6 +115,45 @@ pub struct RunArgs {
     #[arg(short = 'L', long, num_args = 2, value_names = ["VAR", "VALUES"], allow_hyphen_values = true, help_heading = "Parameters")]
     parameter_list: Vec<String>,
 
+    /// Discarded launches of each command at the beginning
+    #[arg(
+        short = 'w',
+        long,
+        value_name = "N",
+        default_value = "1",
+        value_parser = whole_number::<u32>,
+        help_heading = "Design"
+    )]
+    warmup: u32,
+    /// Launch each command exactly N times and judge once
+    #[arg(short = 'r', long, value_name = "N", value_parser = whole_number::<u32>, help_heading = "Design")]
+    runs: Option<u32>,
+    /// No verdict before N launches of each command
+    #[arg(short = 'm', long, value_name = "N", value_parser = whole_number::<u32>, help_heading = "Design")]
+    min_runs: Option<u32>,
+    /// At most N launches of each command
+    #[arg(short = 'M', long, value_name = "N", value_parser = whole_number::<u32>, help_heading = "Design")]
+    max_runs: Option<u32>,
+    /// How the commands are raced and judged.
+    #[command(flatten)]
+    design: SettingsArgs<{ Front::Run as usize }>,
+
+    /// Read a number from what commands print: NAME=REGEX, or NAME=/JSON/POINTER (repeatable)
+    #[arg(long, value_name = "NAME=PATTERN", help_heading = "Values")]
+    value: Vec<String>,
+    /// Read the values from this file, which every launch writes anew, not from standard output
+    #[arg(long, value_name = "FILE", help_heading = "Values")]
+    value_file: Option<PathBuf>,
+    /// More is better of the value of this name (repeatable)
+    #[arg(long, value_name = "NAME", help_heading = "Values")]
+    higher_is_better: Vec<String>,
+
+    #[command(flatten)]
+    answer: AnswerArgs,
+    /// No progress and no hints on standard error
+    #[arg(short = 'q', long, help_heading = "Answer")]
+    quiet: bool,
+
     /// Record the run here [default: .deadheat/runs/TIME-SEED.jsonl]
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     save: Option<PathBuf>,
@@ -177,12 +189,6 @@ pub struct RunArgs {
     pub use_of_plan: PlanUse,
     #[command(flatten)]
     exports: ExportArgs,
-
-    #[command(flatten)]
-    answer: AnswerArgs,
-    /// No progress and no hints on standard error
-    #[arg(short = 'q', long, help_heading = "Answer")]
-    quiet: bool,
 }
 
 /// Races, records, analyses and answers.
@@ -240,6 +246,10 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
             tell_of_one(outcome, &args.answer, &args.exports)
         }
         None => {
+            // A plan may be for a machine that has other programs.
+            if args.use_of_plan == PlanUse::Race {
+                args.refuse_unquoted()?;
+            }
             let spec = args.spec(&rules)?;
             let plan = spec.plan()?;
             options.command = again(plan.seed);
@@ -248,7 +258,7 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
             options.arrangement = spec.arrangement(&plan, args.use_of_plan == PlanUse::Race)?;
             if !args.quiet {
                 for hint in spec.hints() {
-                    to_stderr("deadheat: hint", &hint.to_string());
+                    to_stderr("hint", &hint.to_string());
                 }
             }
             if args.use_of_plan == PlanUse::Save {
@@ -290,6 +300,27 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
 }
 
 impl RunArgs {
+    /// Refuses the words of one command that stand as several: the first is a program, and others are
+    /// neither programs nor several words. The exit code is that of a program that is missing, which
+    /// one of them may be.
+    fn refuse_unquoted(&self) -> Result<(), Failure> {
+        let is_one_word =
+            |command: &String| !command.contains(|c: char| c.is_whitespace() || c == '{');
+        let [first, others @ ..] = &self.commands[..] else {
+            return Ok(());
+        };
+        if self.shell.is_some() || !self.commands.iter().all(is_one_word) || !exists(first) {
+            return Ok(());
+        }
+        match others.iter().find(|other| !exists(other)) {
+            Some(word) => Err(Failure::Contender(format!(
+                "there is no program '{word}' to race{HELP}{}",
+                quote_commands(&self.commands)
+            ))),
+            None => Ok(()),
+        }
+    }
+
     fn spec(&self, rules: &Rules) -> Result<CommandRaceSpec, Failure> {
         let shell = match &self.shell {
             None => Shell::None,
@@ -371,7 +402,7 @@ fn policy(text: &str) -> Result<ExitPolicy, Failure> {
     let codes: Result<Vec<i32>, _> = codes.map(|code| code.map(i32::from)).collect();
     codes.map(ExitPolicy::Also).map_err(|_| {
         Failure::Usage(format!(
-            "--ignore-failure: '{text}' is no list of exit codes from 0 to 255, as 1,3 is"
+            "--ignore-failure: '{text}' is not a list of exit codes\nhelp: write numbers from 0 to 255, such as -i=1,3, or -i alone for all"
         ))
     })
 }

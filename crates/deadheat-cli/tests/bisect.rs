@@ -102,7 +102,7 @@ fn the_commit_that_made_it_slower_is_named_with_what_it_changes() {
         "{text}"
     );
     assert!(
-        text.contains("slower by") && text.contains("by Ada"),
+        text.contains("], slower") && text.contains("by Ada"),
         "{text}"
     );
     assert!(text.contains("work.sh"), "{text}");
@@ -116,7 +116,7 @@ fn the_commit_that_made_it_slower_is_named_with_what_it_changes() {
     let story = repo.0.run(&["bisect", "--log"]);
     let story = &story.succeeds().stdout;
     assert!(
-        story.contains("were searched for a step of 10 % in wall time"),
+        story.contains("were searched for a step of 10% in wall time"),
         "{story}"
     );
     assert!(
@@ -161,7 +161,7 @@ fn an_improvement_is_found_between_a_slow_good_and_a_fast_bad() {
     let done = repo.bisect("HEAD~6..HEAD", &["-q"]);
     let text = &done.succeeds().stdout;
     assert!(
-        text.contains("'change 2'") && text.contains("faster by"),
+        text.contains("'change 2'") && text.contains("], faster"),
         "{text}"
     );
     assert_eq!(done.stderr, "");
@@ -244,7 +244,7 @@ fn executables_of_the_same_bytes_are_not_raced_and_the_benchmark_that_changed_is
         .run(&[&words[..], &["--prior", "diff", "--margin", "5%"]].concat());
     let text = &done.succeeds().stdout;
     assert!(
-        text.contains("'change 6'") && text.contains("slower by"),
+        text.contains("'change 6'") && text.contains("], slower"),
         "{text}"
     );
     assert!(text.contains("are the same bytes"), "{text}");

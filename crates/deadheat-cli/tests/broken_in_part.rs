@@ -168,7 +168,7 @@ fn what_could_not_be_read_is_named_once() {
         "a.txt",
         "goos: linux\nBenchmarkA-8 100 50 ns/op\nBenchmarkA-8 2\nBenchmarkA-8 3\nBenchmarkA-8 4\nBenchmarkA-8 5\n",
     );
-    let warning = "deadheat: warning: a.txt: line 3: BenchmarkA-8 has no measurement; line 4: \
+    let warning = "warning: a.txt: line 3: BenchmarkA-8 has no measurement; line 4: \
                    BenchmarkA-8 has no measurement; line 5: BenchmarkA-8 has no measurement; and 1 more\n";
     let analyzed = track.run(&["analyze", "a.txt"]);
     tells(&analyzed, 0, &[], &[]);
@@ -326,7 +326,7 @@ fn tables_of_other_locales_and_files_of_other_tools_are_named() {
         (
             "quoted.csv",
             "benchmark,contender,replicate,wall_ns\nsort,old,0,\"12,5\"\n",
-            "quoted.csv:2: wall_ns of benchmark 'sort', replicate 0: '12,5' is not a number as it is written here; write 12.5",
+            "quoted.csv:2: wall_ns of benchmark 'sort', replicate 0: '12,5' is not a number as it is written here\nhelp: write 12.5",
         ),
         ("null.json", "null", "nothing but null"),
         (

@@ -176,7 +176,7 @@ fn what_no_race_would_accept_is_refused_at_once() {
             ["--markdown", "/no/such/folder/x.md"],
             ["--markdown", "/no/such/folder"],
         ),
-        (["--show", "--seed=1"], ["--show", "--seed"]),
+        (["--show", "--seed=1"], ["--show", "cannot be used with"]),
     ] {
         let args = [&["calibrate", "--quick"][..], &args].concat();
         run(&track, &args).fails_with(2, &words);

@@ -126,7 +126,7 @@ fn judged_by_the_first(done: &Finished, code: i32, how: &str) {
     let alone =
         format!("the second race {how} a verdict on 'new', so there the first decides alone");
     let words = [
-        "'new' is slower by",
+        "'new' is slower",
         "the run fails: the rule 'slower' is broken by 'new'.",
         &alone,
     ];
@@ -256,7 +256,7 @@ fn a_rules_file_may_ask_for_it_and_the_command_line_may_deny_it() {
     says(&race(&[]), 1, &["is broken by 'sleep 0.03' (confirmed: +"]);
     assert!(track.path(SECOND).is_file());
     let nonsense = track.run(&["run", "--confirm=no", "--", SHORT, LONG]);
-    nonsense.fails_with(2, &["--confirm", "'no' is none of true, false"]);
+    nonsense.fails_with(2, &["--confirm", "'no' is neither true nor false"]);
 }
 
 /// A script that stands in for a Google Benchmark executable of the benchmark `a/8`. `$n` is the

@@ -104,7 +104,7 @@ fn from_nothing_is_slower_to_nothing_is_faster_and_nothing_is_a_dead_heat() {
     let some = "96 B/op \t 2 allocs/op";
     for (pair, code, told) in [
         ([none, some], 1, "from 0"),
-        ([some, none], 0, "100 %"),
+        ([some, none], 0, "100%"),
         ([none, none], 0, "dead heat"),
     ] {
         let track = Track::new();
@@ -134,7 +134,7 @@ fn numbers_that_commands_print_are_judged_without_scatter() {
     };
     let allocs = ["--value", "allocs=allocs ([0-9]+)"];
     let more = race(&allocs, ["echo allocs 100", "echo allocs 120"]);
-    says(&more, 1, &["20.00 %", "is broken by"]);
+    says(&more, 1, &["20.00%", "is broken by"]);
     let rate = ["--value", "rps=rate ([0-9.]+)", "--higher-is-better", "rps"];
     says(
         &race(&rate, ["echo rate 2000", "echo rate 100"]),

@@ -20,15 +20,28 @@ fn commands(track: &Track) -> Vec<String> {
     names
 }
 
-/// Those of a command; none where it has no commands of its own.
+/// Those of a command; none where it has no commands of its own. Those of the program are in groups,
+/// and a line below names those for set-up.
 fn commands_of(track: &Track, command: &[&str]) -> Vec<String> {
     let help = track.run(&[command, &["--help"]].concat());
     let help = help.succeeds().stdout.clone();
-    let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1);
-    let lines = lines.take_while(|line| !line.is_empty());
-    let names = lines.filter_map(|line| line.split_whitespace().next());
-    let names = names.filter(|name| *name != "help").map(str::to_owned);
-    names.collect()
+    let name_of = |line: &str| line.split_whitespace().next().map(str::to_owned);
+    let names: Vec<String> = if command.is_empty() {
+        let above = help.split("\nOptions:\n").next().unwrap();
+        let set_up = above.split("For set-up: ").nth(1).unwrap();
+        let set_up = set_up.split('.').next().unwrap().split(", ");
+        let groups = above.split("\n\n").skip(2);
+        let lines = groups
+            .flat_map(str::lines)
+            .filter(|line| line.starts_with("  "));
+        let names = lines.filter_map(name_of);
+        names.chain(set_up.map(str::to_owned)).collect()
+    } else {
+        let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+        let lines = lines.take_while(|line| !line.is_empty());
+        lines.filter_map(name_of).collect()
+    };
+    names.into_iter().filter(|name| name != "help").collect()
 }
 
 /// Asserts that a program reads a file and has nothing to say.

@@ -104,13 +104,12 @@ fn every_chart_of_an_opened_benchmark_is_drawn() {
     assert_eq!(
         kinds,
         [
-            "differences",
-            "scatter",
-            "replicates",
-            "looks",
             "histogram",
             "violin",
+            "differences",
+            "scatter",
             "ecdf",
+            "replicates",
             "quantiles"
         ]
     );
@@ -332,7 +331,7 @@ fn a_printed_page_is_ink_on_white_with_its_charts() {
             return box && box.width > 100 && box.height > 100 && svg.querySelectorAll('path').length > 5;
         }).length",
     );
-    assert_eq!(drawn, 8.0);
+    assert_eq!(drawn, 7.0);
     let looks = Looks::of(&tab);
     assert!(looks.light > 215.0 && looks.colours > 100.0, "{looks:?}");
     tab.eval("dispatchEvent(new Event('afterprint'))");
@@ -586,7 +585,8 @@ fn hostile_names_are_text_and_nothing_else() {
         for index in opened {
             tab.go(&page, &format!("#b{index}"));
             let charts = Chart::all(&tab, index);
-            assert_eq!(charts.len(), 8);
+            // A race decided at its first look has no chart of looks.
+            assert!((7..=8).contains(&charts.len()), "{index}");
             for &(x, y) in &charts[0].coloured(3) {
                 tab.point(x, y);
             }
@@ -674,7 +674,10 @@ fn results_of_another_tool_have_a_page() {
     let copy = folder.path().join("saved.json");
     std::fs::copy(&results, &copy).unwrap();
     let tab = Tab::open(&page_of(&copy));
-    assert!(!rows(&tab).is_empty());
+    assert!(
+        !tab.text("document.querySelector('h1').innerText")
+            .is_empty()
+    );
     holds_together(&tab, "saved");
     no_complaints(&tab);
 }

@@ -143,7 +143,7 @@ fn a_comment_without_a_file_is_all_there_is_on_standard_output() {
     let again = track.run(&["report", text(&run), "--markdown"]);
     assert_eq!(&again.succeeds().stdout, comment);
     let both = track.run(&["report", text(&run), "--json", "--markdown"]);
-    both.fails_with(2, &["--markdown and --json"]);
+    both.fails_with(2, &["--markdown and --json", "--markdown=FILE"]);
 }
 
 #[test]
@@ -154,8 +154,11 @@ fn results_that_stand_where_a_comment_could_are_not_lost() {
     for path in [&old, &new] {
         fs::write(path, table).unwrap();
     }
-    let done = track.run(&["compare", "--markdown", text(&old), text(&new), text(&new)]);
-    done.fails_with(2, &["--markdown", "old.csv", "put --markdown last"]);
+    let printed = track.run(&["compare", "--markdown", text(&old), text(&new)]);
+    printed.succeeds();
+    let to_file = format!("--markdown={}", text(&old));
+    let done = track.run(&["compare", &to_file, text(&new), text(&new)]);
+    done.fails_with(2, &["--markdown", "old.csv", "choose another name"]);
     assert_eq!(fs::read_to_string(&old).unwrap(), table);
     // A comment of before is what one expects to be replaced.
     let comment = track.path("comment.md");

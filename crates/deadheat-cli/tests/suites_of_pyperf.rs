@@ -284,7 +284,7 @@ fn scripts_that_cannot_be_raced_are_told_with_the_reason() {
     bench(&Track::new(), python, &[]).fails_with(3, &["can't open file"]);
     // One of another kind that reads its arguments with argparse.
     let other = script("import argparse\nargparse.ArgumentParser().parse_args()\n");
-    let neither = &["neither a worker", "unrecognized arguments"];
+    let neither = &["lists no benchmarks", "unrecognized arguments"];
     bench(&other, python, &[]).fails_with(3, neither);
     let empty = script("import pyperf\npyperf.Runner().parse_args()\n");
     bench(&empty, python, &[]).fails_with(2, &["holds a benchmark"]);

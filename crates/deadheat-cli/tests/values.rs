@@ -223,8 +223,8 @@ fn options_that_cannot_be_meant_are_refused_before_anything_is_launched() {
     let track = Track::new();
     let value = ["--value", "v=([0-9]+)"];
     for (options, expected) in [
-        (&["--value", "v"][..], "--value 'v' is no NAME=PATTERN"),
-        (&["--value", "v="], "is no NAME=PATTERN"),
+        (&["--value", "v"][..], "--value 'v' is not NAME=PATTERN"),
+        (&["--value", "v="], "is not NAME=PATTERN"),
         (&["--value", "=1"], "is no name of a metric"),
         (&["--value", "v=("], "'(' is no regular expression"),
         (&["--value", "wall=1"], "deadheat measures 'wall' itself"),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use std::{fmt, io};
 
-use deadheat_model::Harness;
+use deadheat_model::{HELP, Harness, QUOTE, before_help, in_one_line, words_of_system};
 
 use crate::executable::{Variant, on_link};
 use crate::interrupt::signal_name;
@@ -32,8 +32,8 @@ pub struct ContenderFailure {
 /// The standard error of a command that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StandardError {
-    /// Its last lines, in one.
-    Kept(String),
+    /// Its last lines.
+    Kept(Vec<String>),
     /// The user saw it.
     Shown,
     /// It was not kept, because the launch was measured.
@@ -42,36 +42,59 @@ pub enum StandardError {
 
 impl fmt::Display for ContenderFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let benchmark = shortened(&self.benchmark);
-        write!(f, "benchmark '{benchmark}', {}", self.within_benchmark())
+        let (benchmark, command) = (shortened(&self.benchmark), shortened(&self.command));
+        let (moment, link) = (&self.moment, on_link(&self.link));
+        write!(f, "benchmark '{benchmark}', {moment}: command '{command}' ")?;
+        let why = before_help(&self.cause.to_string(), &link);
+        match &self.standard_error {
+            StandardError::Kept(lines) if self.has_died() && !lines.is_empty() => {
+                f.write_str("failed; its standard error ends:")?;
+                for line in lines {
+                    write!(f, "\n{QUOTE}{line}")?;
+                }
+                write!(f, "\n  it {why}")
+            }
+            _ => f.write_str(&before_help(&why, self.about_silence())),
+        }?;
+        if self.has_died() && self.standard_error == StandardError::Dropped {
+            write!(f, "{HELP}--show-output shows its standard error")?;
+        }
+        Ok(())
     }
 }
 
 impl ContenderFailure {
-    /// The message for a reader who knows which benchmark it is about.
+    /// The message in one line, for a reader who knows which benchmark it is about.
     pub fn within_benchmark(&self) -> String {
-        let Self {
-            moment,
-            cause,
-            link,
-            ..
-        } = self;
-        let command = shortened(&self.command);
-        let (link, errors) = (on_link(link), self.errors());
-        format!("{moment}: command '{command}' {cause}{link}{errors}")
+        let (moment, command) = (&self.moment, shortened(&self.command));
+        let (cause, link) = (&self.cause, on_link(&self.link));
+        let errors = match &self.standard_error {
+            StandardError::Kept(lines) if self.has_died() && !lines.is_empty() => {
+                format!("; its standard error ends: {}", lines.join(" | "))
+            }
+            StandardError::Dropped if self.has_died() => {
+                "; --show-output shows its standard error".to_owned()
+            }
+            _ => self.about_silence().to_owned(),
+        };
+        let cause = in_one_line(&before_help(&cause.to_string(), &link));
+        format!("{moment}: command '{command}' {cause}{errors}")
     }
 
-    /// What its standard error adds to the cause.
-    fn errors(&self) -> String {
-        use CommandError::{Exited, Signalled};
+    /// Returns true if the command ended by itself, so that its standard error may tell why.
+    fn has_died(&self) -> bool {
+        matches!(
+            self.cause,
+            CommandError::Exited(_) | CommandError::Signalled(_)
+        )
+    }
+
+    fn about_silence(&self) -> &'static str {
         match &self.standard_error {
-            _ if !matches!(self.cause, Exited(_) | Signalled(_)) => String::new(),
-            StandardError::Shown => String::new(),
-            StandardError::Dropped => "; --show-output shows its standard error".to_owned(),
-            StandardError::Kept(tail) if tail.is_empty() => {
-                "; it wrote nothing to standard error".to_owned()
+            StandardError::Kept(lines) if self.has_died() && lines.is_empty() => {
+                " and wrote nothing to standard error"
             }
-            StandardError::Kept(tail) => format!("; its standard error ends: {tail}"),
+            _ => "",
         }
     }
 }
@@ -92,7 +115,7 @@ pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
 /// The words for a process that this signal stopped; 0 stands for a stop of a process that it
 /// started.
 pub(crate) fn stopped_by(signal: i32) -> String {
-    const WANTS: &str = "it wants the terminal, which deadheat keeps to itself; enter passwords \
+    const WANTS: &str = "it wants the terminal, which deadheat keeps to itself\nhelp: enter passwords \
          before the race, as with sudo -v, or start it with setsid -w";
     match signal {
         0 => format!("was killed because a process that it started was stopped: {WANTS}"),
@@ -111,7 +134,7 @@ impl std::error::Error for ContenderFailure {}
 
 /// What is said of a program that died under Valgrind of an instruction.
 pub(crate) const ILLEGAL_INSTRUCTION: &str = "was killed by signal 4 (SIGILL): mostly an instruction \
-     that Valgrind does not know; build both sides for an older processor (-C target-cpu=x86-64-v2 \
+     that Valgrind does not know\nhelp: build both sides for an older processor (-C target-cpu=x86-64-v2 \
      for Rust, -march=x86-64-v2 for C and C++), or take a newer Valgrind";
 
 /// An error of a command.
@@ -205,10 +228,19 @@ impl fmt::Display for CommandError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotStarted(inner) => write!(f, "cannot be started: {inner}"),
-            Self::Exited(inner) => write!(
-                f,
-                "exited with code {inner}; use -i to ignore exit codes, or -i={inner} for this one"
-            ),
+            Self::Exited(inner) => {
+                write!(f, "exited with code {inner}")?;
+                if *inner == 127 {
+                    write!(
+                        f,
+                        "{HELP}a shell returns 127 if it finds no program of this name"
+                    )?;
+                }
+                write!(
+                    f,
+                    "{HELP}-i accepts every exit code, -i={inner} only this one"
+                )
+            }
             Self::IllegalInstruction => f.write_str(ILLEGAL_INSTRUCTION),
             Self::Signalled(inner) => write!(
                 f,
@@ -220,14 +252,16 @@ impl fmt::Display for CommandError {
                 write!(f, "did not end within {inner:?} (--timeout) and was killed")
             }
             Self::NoInput { path, error } => {
-                write!(f, "cannot read its --input '{}': {error}", path.display())
+                let why = words_of_system(error);
+                write!(f, "cannot read its --input '{}': {why}", path.display())
             }
             Self::NoOutput { path, error } => write!(
                 f,
-                "cannot write its --output{}: {error}",
+                "cannot write its --output{}: {}",
                 path.as_ref()
                     .map(|path| format!(" '{}'", path.display()))
-                    .unwrap_or_default()
+                    .unwrap_or_default(),
+                words_of_system(error)
             ),
             Self::NoValueFile { path, error } => match error.raw_os_error() {
                 Some(libc::ENOENT) => write!(
@@ -242,8 +276,9 @@ impl fmt::Display for CommandError {
                 ),
                 _ => write!(
                     f,
-                    "has a --value-file '{}' that cannot be replaced: {error}",
-                    path.display()
+                    "has a --value-file '{}' that cannot be replaced: {}",
+                    path.display(),
+                    words_of_system(error)
                 ),
             },
             Self::TooMuchOutput { file, most } => write!(
@@ -252,7 +287,7 @@ impl fmt::Display for CommandError {
                 wrote(file),
                 most >> 20,
                 match file {
-                    None => "; let it write them to a file, and name that with --value-file",
+                    None => "\nhelp: let it write them to a file, and name that with --value-file",
                     Some(_) => "",
                 }
             ),
@@ -275,12 +310,10 @@ impl fmt::Display for CommandError {
                 hook,
                 ended,
                 errors,
-            } => write!(
-                f,
-                "has a {flag} hook '{}' that {ended}{}",
-                shortened(hook),
-                said(": ", errors)
-            ),
+            } => {
+                let ended = before_help(ended, &said(": ", errors));
+                write!(f, "has a {flag} hook '{}' that {ended}", shortened(hook))
+            }
             Self::OutputDiffers {
                 baseline,
                 line,
@@ -345,9 +378,12 @@ impl fmt::Display for HarnessCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.what)?;
         if self.is_side_by_side {
-            f.write_str("; both sides ran at the same time, which --arrangement turns avoids")?;
+            write!(
+                f,
+                "{HELP}both sides ran at the same time, which --arrangement turns avoids"
+            )?;
         }
-        write!(f, "; to see for yourself: {}", self.launch)
+        write!(f, "{HELP}to see for yourself: {}", self.launch)
     }
 }
 
@@ -434,7 +470,7 @@ impl fmt::Display for HarnessError {
                 Ending::NotStarted(reason) => write!(f, "cannot be started: {reason}"),
                 Ending::Silent(time) => write!(
                     f,
-                    "did not end within {time:?} and was killed; a longer --timeout gives every launch more time"
+                    "did not end within {time:?} and was killed{HELP}a longer --timeout gives every launch more time"
                 ),
                 Ending::Endless => {
                     f.write_str("wrote more than any report of a benchmark has, and was killed")
@@ -592,7 +628,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failure_of_a_command_ends_with_its_standard_error() {
+    fn a_failure_of_a_command_shows_its_standard_error_then_its_end_and_advice() {
         let failure = |cause, standard_error| {
             let failure = ContenderFailure {
                 benchmark: "run".to_owned(),
@@ -605,16 +641,28 @@ mod tests {
             failure.to_string()
         };
         let exited = || CommandError::Exited(2);
-        let kept = |tail: &str| StandardError::Kept(tail.to_owned());
-        let text = failure(exited(), kept("no disk"));
-        assert!(text.ends_with("its standard error ends: no disk"), "{text}");
-        let text = failure(exited(), kept(""));
-        assert!(text.ends_with("nothing to standard error"), "{text}");
-        let text = failure(exited(), StandardError::Shown);
-        assert!(text.ends_with("-i=2 for this one"), "{text}");
+        let advice = "\nhelp: -i accepts every exit code, -i=2 only this one";
+        let kept = |lines: &[&str]| {
+            StandardError::Kept(lines.iter().map(|line| (*line).to_owned()).collect())
+        };
+        let before = "benchmark 'run', warm-up: command 'ls'";
+        for (standard_error, expected) in [
+            (
+                kept(&["no", "disk"]),
+                "failed; its standard error ends:\n  | no\n  | disk\n  it exited with code 2",
+            ),
+            (
+                kept(&[]),
+                "exited with code 2 and wrote nothing to standard error",
+            ),
+            (StandardError::Shown, "exited with code 2"),
+        ] {
+            let text = failure(exited(), standard_error);
+            assert_eq!(text, format!("{before} {expected}{advice}"));
+        }
         let text = failure(CommandError::Signalled(6), StandardError::Dropped);
         assert!(
-            text.ends_with("--show-output shows its standard error"),
+            text.ends_with("(SIGABRT)\nhelp: --show-output shows its standard error"),
             "{text}"
         );
         let timed_out = CommandError::TimedOut(Duration::from_secs(1));
@@ -661,7 +709,7 @@ mod tests {
         };
         assert_eq!(
             cause.to_string(),
-            "ended with exit code 3, saying: no disk; to see for yourself: \
+            "ended with exit code 3, saying: no disk\nhelp: to see for yourself: \
              ./bench '--benchmark_filter=^a$'"
         );
     }

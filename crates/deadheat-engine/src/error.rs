@@ -1,6 +1,6 @@
 //! Everything that can go wrong between the plan and the last sample.
 
-use deadheat_model::{SampleError, SinkError};
+use deadheat_model::{SampleError, SinkError, in_one_line};
 
 use crate::affinity::AffinityError;
 #[cfg(feature = "commands")]
@@ -123,7 +123,7 @@ impl std::fmt::Display for EngineError {
             Self::Profile(inner) => inner.fmt(f),
             Self::Clock(inner) => write!(
                 f,
-                "the processor's counter and the system's clock drifted {:.2} % apart during the run, so \
+                "the processor's counter and the system's clock drifted {:.2}% apart during the run, so \
          times cannot be trusted; was this machine moved or suspended?",
                 100.0 * inner
             ),
@@ -219,7 +219,7 @@ impl EngineError {
             #[cfg(feature = "commands")]
             EngineError::Contender(failure) => failure.within_benchmark(),
             EngineError::Sample { source, .. } => source.to_string(),
-            other => other.to_string(),
+            other => in_one_line(&other.to_string()),
         }
     }
 }

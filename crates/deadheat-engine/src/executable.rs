@@ -44,7 +44,7 @@ impl Executable {
         match same {
             Ok((true, identity, path)) => Ok(Self { path, identity }),
             Ok((false, ..)) | Err(_) => Err(format!(
-                "the file of '{}' was replaced or deleted since it was started; start it again",
+                "the file of '{}' was replaced or deleted since it was started\nhelp: start it again",
                 path.display()
             )),
         }

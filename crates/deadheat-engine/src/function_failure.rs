@@ -6,6 +6,7 @@ use std::{fmt, io};
 
 #[cfg(feature = "commands")]
 use deadheat_model::Harness;
+use deadheat_model::{before_help, in_one_line};
 
 #[cfg(feature = "commands")]
 use crate::command_failure::{HarnessCause, ILLEGAL_INSTRUCTION};
@@ -34,16 +35,19 @@ pub struct FunctionFailure {
 
 impl fmt::Display for FunctionFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { benchmark, .. } = self;
-        write!(f, "benchmark '{benchmark}', {}", self.within_benchmark())
+        write!(f, "benchmark '{}', {}", self.benchmark, self.message())
     }
 }
 
 impl std::error::Error for FunctionFailure {}
 
 impl FunctionFailure {
-    /// The same for a reader who knows which benchmark it is.
+    /// The message in one line, for a reader who knows which benchmark it is about.
     pub fn within_benchmark(&self) -> String {
+        in_one_line(&self.message())
+    }
+
+    fn message(&self) -> String {
         let moment = match self.moment {
             // Here a block is asked for as a whole.
             Moment::Block {
@@ -58,7 +62,8 @@ impl FunctionFailure {
         };
         let link = on_link(&self.link);
         let stderr_tail = self.cause.with_last_words(self.stderr_tail.as_deref());
-        format!("{moment}: {who} {}{link}{stderr_tail}", self.cause)
+        let cause = before_help(&self.cause.to_string(), &format!("{link}{stderr_tail}"));
+        format!("{moment}: {who} {cause}")
     }
 }
 
@@ -83,10 +88,11 @@ impl fmt::Display for InspectionFailure {
             cause,
             stderr_tail,
         } = self;
+        let last_words = cause.with_last_words(stderr_tail.as_deref());
         write!(
             f,
-            "'{program}' {cause}{}",
-            cause.with_last_words(stderr_tail.as_deref())
+            "'{program}' {}",
+            before_help(&cause.to_string(), &last_words)
         )
     }
 }
@@ -194,11 +200,11 @@ Self::OutputDiffers { baseline, detail } => write!(f, "returns another output th
 Self::OutputVaries(detail) => write!(f, "returns different outputs for the same input, so outputs cannot be compared{}", after_colon(detail)),
 Self::NotOneByOne(why) => write!(f, "cannot be timed call by call, as a quantile takes (--quantile): {why}"),
 Self::NotStarted(inner) => write!(f, "cannot be started: {inner}"),
-Self::OtherProtocol { theirs, ours } => write!(f, "speaks version {theirs} of the worker protocol, and this deadheat version {ours}; build \
-         it with a release of deadheat that speaks {ours}"),
+Self::OtherProtocol { theirs, ours } => write!(f, "speaks version {theirs} of the worker protocol, and this deadheat version {ours}\nhelp: build \
+         it with a release of deadheat that speaks version {ours}"),
 Self::NoBenchmarks { ended, instead: Some(instead), .. } => write!(f, "{ended} and lists no benchmarks: it is {instead}"),
-Self::NoBenchmarks { ended, wrote, instead: None } => write!(f, "{ended} and lists no benchmarks; {wrote}; it is neither a worker (docs/protocol.md) nor an executable of a known harness \
-         (docs/suites.md): name its harness with --harness, or race whole executions with deadheat run"),
+Self::NoBenchmarks { ended, wrote, instead: None } => write!(f, "{ended} and lists no benchmarks; {wrote}\nhelp: deadheat run races whole executions; for a program with benchmarks, --harness names its \
+         harness (docs/suites.md)"),
 Self::WithoutSuite => f.write_str("ends without deadheat.suite(), which must be the last line of a file of Python benchmarks (docs/python.md)"),
 Self::Protocol(inner) => write!(f, "does not speak the protocol of workers: {inner}"),
 #[cfg(feature = "commands")]

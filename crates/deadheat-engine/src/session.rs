@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use deadheat_model::{
     BenchmarkFailure, Block, BlockRecord, ContenderId, Decision, EndReason, Metric, Observed,
-    Placed, Plan, RecordSink, RerunKind, Run, RunEnd, Slot, Standing, StoppingRule,
+    Placed, Plan, RecordSink, RerunKind, Run, RunEnd, Slot, Standing, StoppingRule, in_one_line,
 };
 
 use crate::clock::Clock;
@@ -170,7 +170,10 @@ impl Session<'_> {
                 EndReason::Interrupted(self.stop.requested().unwrap_or(libc::SIGINT)),
                 None,
             ),
-            Err(error) => (EndReason::Failed(error.to_string()), Some(error)),
+            Err(error) => (
+                EndReason::Failed(in_one_line(&error.to_string())),
+                Some(error),
+            ),
         };
         let end = RunEnd {
             reason,

@@ -3,43 +3,62 @@
 use std::io;
 use std::path::Path;
 
+use deadheat_model::{HELP, words_of_system};
+
 use crate::executable::{interpreter_of, is_executable};
 
 /// The error of the system and the advice for it.
 pub(crate) fn why_not_started(error: &io::Error, program: &Path) -> String {
-    let advice = match error.raw_os_error() {
-        Some(libc::ENOENT) if program.exists() => return missing_interpreter(error, program),
-        Some(libc::ENOENT) => "build it, or name the file where it lies",
-        Some(libc::EACCES) if program.is_dir() => "it is a folder: name the executable in it",
-        Some(libc::EACCES) if is_executable(program) => {
-            "the interpreter that its first line names, or its file system, forbids it"
+    let file = program.display();
+    let (why, advice) = match error.raw_os_error() {
+        Some(libc::ENOENT) if program.exists() => return missing_interpreter(program),
+        Some(libc::ENOENT) => (
+            "there is no such file",
+            "build it, or name the file where it lies".to_owned(),
+        ),
+        Some(libc::EACCES) if program.is_dir() => {
+            ("it is a folder", "name an executable in it".to_owned())
         }
-        Some(libc::EACCES) => "make it executable: chmod +x",
-        Some(libc::ENOEXEC) => {
-            "it is no executable of this system, and no script whose first line names its \
-             interpreter, such as #!/bin/sh"
+        Some(libc::EACCES) if is_executable(program) => (
+            "permission denied",
+            "look at the permissions of the interpreter that its first line names, and whether its \
+             file system is mounted with noexec"
+                .to_owned(),
+        ),
+        Some(libc::EACCES) => ("it is not executable", format!("chmod +x {file}")),
+        Some(libc::ENOEXEC) => (
+            "it is neither an executable for this system nor a script that names its interpreter",
+            "begin a script with a line such as #!/bin/sh".to_owned(),
+        ),
+        Some(libc::ETXTBSY) => (
+            "another process is writing it",
+            "start again when that process is done".to_owned(),
+        ),
+        Some(libc::E2BIG) => {
+            return "its arguments and the environment are longer than the kernel allows".to_owned();
         }
-        Some(libc::ETXTBSY) => "it is being written: start again when that is over",
-        Some(libc::E2BIG) => "its arguments and the environment are longer than the kernel allows",
-        _ => return error.to_string(),
+        _ => return words_of_system(error),
     };
-    format!("{error}; {advice}")
+    format!("{why}{HELP}{advice}")
 }
 
 /// The kernel says "no such file" of a script whose interpreter is missing.
-fn missing_interpreter(error: &io::Error, program: &Path) -> String {
+fn missing_interpreter(program: &Path) -> String {
+    let file = program.display();
     match interpreter_of(program).as_deref() {
-        None => format!("{error}; the interpreter that its first line names is not there"),
+        None => "the interpreter that its first line names does not exist".to_owned(),
         Some(name) if name.ends_with('\r') => format!(
-            "{error}; its lines end as on Windows, so the interpreter '{}' is looked for with a \
-             carriage return behind its name: remove these with sed -i 's/\\r$//' {}",
+            "its lines end as on Windows, so the name of its interpreter '{}' ends with a carriage \
+             return{HELP}sed -i 's/\\r$//' {file}",
             name.trim_end(),
-            program.display()
         ),
-        Some("") => format!("{error}; the dynamic loader that it was linked for is not there"),
-        Some(name) => {
-            format!("{error}; the interpreter '{name}' that its first line names is not there")
-        }
+        Some("") => format!(
+            "the dynamic loader that it was linked for does not exist{HELP}ldd {file} names the \
+             loader; build it for this system, or install the loader"
+        ),
+        Some(name) => format!(
+            "its interpreter '{name}' does not exist{HELP}install it, or mend the first line of {file}"
+        ),
     }
 }
 
@@ -55,13 +74,13 @@ mod tests {
     fn what_cannot_be_started_is_told_with_advice() {
         let why = |code, path: &str| why(code, Path::new(path));
         assert!(why(libc::ENOENT, "/no/such").ends_with("name the file where it lies"));
-        assert!(why(libc::ENOENT, "/").ends_with("is not there"));
-        assert!(why(libc::EACCES, "/").ends_with("name the executable in it"));
-        assert!(why(libc::EACCES, "/dev/null").ends_with("chmod +x"));
-        assert!(why(libc::EACCES, "/bin/sh").ends_with("forbids it"));
+        assert!(why(libc::ENOENT, "/").ends_with("does not exist"));
+        assert!(why(libc::EACCES, "/").ends_with("name an executable in it"));
+        assert!(why(libc::EACCES, "/dev/null").ends_with("chmod +x /dev/null"));
+        assert!(why(libc::EACCES, "/bin/sh").ends_with("noexec"));
         assert!(why(libc::ENOEXEC, "/").ends_with("#!/bin/sh"));
         assert!(why(libc::E2BIG, "/").contains("longer than the kernel allows"));
-        assert!(why(libc::ENOMEM, "/").ends_with("(os error 12)"));
+        assert_eq!(why(libc::ENOMEM, "/"), "Cannot allocate memory");
     }
 
     #[test]

@@ -13,7 +13,7 @@ use std::os::unix::fs::{FileExt, FileTypeExt};
 use std::path::Path;
 use std::thread;
 
-use deadheat_model::byte_size;
+use deadheat_model::{HELP, byte_size};
 #[cfg(feature = "saved")]
 use flate2::read::MultiGzDecoder;
 #[cfg(feature = "read")]
@@ -96,7 +96,7 @@ impl<R: Read> Read for Bounded<R> {
             return match self.inner.read(&mut [0])? {
                 0 => Ok(0),
                 _ => Err(io::Error::other(format!(
-                    "it holds more than {} bytes; {VARIABLE}=8G reads as much as 8 GiB",
+                    "it holds more than {} bytes{HELP}{VARIABLE}=8G reads as much as 8 GiB",
                     self.most
                 ))),
             };
@@ -119,7 +119,9 @@ fn most_bytes() -> io::Result<u64> {
         None => Ok(MOST_BYTES),
         Some(value) => value.to_str().and_then(byte_size).ok_or_else(|| {
             let value = value.display();
-            io::Error::other(format!("{VARIABLE}={value} is no size, as 2G is"))
+            io::Error::other(format!(
+                "{VARIABLE}={value} is not a size\nhelp: write a number with K, M or G, such as 2G"
+            ))
         }),
     }
 }
@@ -190,7 +192,7 @@ fn packed_otherwise(bytes: &[u8]) -> Option<String> {
     let archive = bytes.get(257..262) == Some(b"ustar");
     let (name, command) = known.or(archive.then_some(("tar", "tar -xf")))?;
     Some(format!(
-        "is packed by {name}, which is not read (gzip and zstd are); unpack it first: {command} FILE"
+        "is packed by {name}, which is not read (gzip and zstd are){HELP}unpack it first: {command} FILE"
     ))
 }
 
@@ -642,7 +644,7 @@ mod tests {
         }
         assert_eq!(file_kind(folder.path()).unwrap(), FileKind::NotAFile);
         let error = ensure_readable(folder.path()).unwrap_err().to_string();
-        assert!(error.contains("directory"), "{error}");
+        assert!(error.contains("it is a folder"), "{error}");
     }
 
     #[test]

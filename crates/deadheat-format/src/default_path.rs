@@ -54,6 +54,15 @@ pub fn is_default_run_name(name: &str) -> bool {
     name.len() == shape.len() && shape.chars().zip(name.chars()).all(fits)
 }
 
+/// Returns true if this run file lies in the folder of [`default_run_path`], which holds no more than
+/// `count` files. A folder that the user chose may hold anything, so it does not count.
+pub fn are_first_runs(file: &Path, count: usize) -> bool {
+    let ours = Path::new(HOME).join(RUNS);
+    let folder = file.parent().filter(|folder| folder.ends_with(ours));
+    let files = folder.and_then(|folder| fs::read_dir(folder).ok());
+    files.is_some_and(|files| files.take(count + 1).count() <= count)
+}
+
 /// Creates the folder of [`default_run_path`] below `base`. When deadheat's own folder is new it
 /// also gets a `.gitignore` that keeps all of it out of version control.
 pub fn create_run_folder(base: &Path) -> Result<(), FormatError> {
@@ -113,6 +122,25 @@ pub(crate) fn time_of_day(seconds: u64) -> (u64, u64, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn first_runs_are_those_that_are_alone_in_the_default_folder() {
+        let base = tempfile::tempdir().unwrap();
+        create_run_folder(base.path()).unwrap();
+        let run = |number| default_run_path(base.path(), 0, 7, number);
+        fs::write(run(1), "").unwrap();
+        assert!(are_first_runs(&run(1), 1));
+        fs::write(run(2), "").unwrap();
+        assert!(!are_first_runs(&run(2), 1) && are_first_runs(&run(2), 2));
+        let elsewhere = tempfile::tempdir().unwrap();
+        let file = elsewhere.path().join("run.jsonl");
+        fs::write(&file, "").unwrap();
+        assert!(!are_first_runs(&file, 1));
+        assert!(!are_first_runs(
+            &base.path().join("gone/.deadheat/runs/x.jsonl"),
+            1
+        ));
+    }
 
     #[test]
     fn the_path_tells_when_and_with_which_seed() {

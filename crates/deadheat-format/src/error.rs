@@ -5,6 +5,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+#[cfg(feature = "saved")]
+use deadheat_model::in_one_line;
+use deadheat_model::{HELP, before_help, words_of_system};
+
 /// A file that cannot be read, understood or written. Every text names the file; where a line is to
 /// blame it reads `file:line: …`.
 #[derive(Debug)]
@@ -105,11 +109,26 @@ impl fmt::Display for FormatError {
         use FileProblem::*;
         let file = self.file.display();
         match &self.problem {
-            CannotRead(source) => write!(f, "cannot read {file}: {source}"),
-            CannotWrite(source) => write!(f, "cannot write {file}: {source}"),
+            CannotRead(source) => {
+                let missing = "there is no such file";
+                write!(
+                    f,
+                    "cannot read {file}: {}",
+                    why(source, &self.file, missing)
+                )
+            }
+            CannotWrite(source) => {
+                let missing = "no file can be made there";
+                write!(
+                    f,
+                    "cannot write {file}: {}",
+                    why(source, &self.file, missing)
+                )
+            }
             AlreadyExists => write!(
                 f,
-                "cannot write {file}: it exists already; choose another name, or resume it"
+                "cannot write {file}: it exists already{HELP}choose another name, or go on with it by \
+                 --resume"
             ),
             InUse => write!(
                 f,
@@ -117,7 +136,7 @@ impl fmt::Display for FormatError {
             ),
             NoWallTimes => write!(
                 f,
-                "cannot write {file}: the results have no wall times, which its format holds; \
+                "cannot write {file}: the results have no wall times, which its format holds{HELP}\
                  --export-csv and --json hold every metric"
             ),
             Empty => write!(f, "{file} is empty"),
@@ -129,7 +148,10 @@ impl fmt::Display for FormatError {
                 problem,
             } => match path.as_str() {
                 "" | "." => write!(f, "{file}:{line}:{column}: {problem}"),
-                path => write!(f, "{file}:{line}:{column}: {problem}, at {path}"),
+                path => {
+                    let problem = before_help(problem, &format!(", at {path}"));
+                    write!(f, "{file}:{line}:{column}: {problem}")
+                }
             },
             Content { place, problem } => match place {
                 Place::Whole => write!(f, "{file}: {problem}"),
@@ -143,13 +165,34 @@ impl fmt::Display for FormatError {
                 problem,
                 advice,
             } => {
-                write!(f, "{problem} in {file}, line {line}, column {column}")?;
+                let place = format!(" in {file}, line {line}, column {column}");
+                f.write_str(&before_help(problem, &place))?;
                 match advice.as_str() {
                     "" => Ok(()),
-                    advice => write!(f, "; {advice}"),
+                    advice => write!(f, "{HELP}{advice}"),
                 }
             }
         }
+    }
+}
+
+/// The reason why the system refused a file, in words, and what to do about it.
+fn why(error: &io::Error, file: &Path, missing_file: &str) -> String {
+    use io::ErrorKind::{IsADirectory, NotADirectory, NotFound, PermissionDenied, StorageFull};
+    let folder = file
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let missing = folder.filter(|folder| !folder.exists());
+    match (error.kind(), missing) {
+        (NotFound, Some(folder)) => format!("there is no folder {}", folder.display()),
+        (NotFound, None) => missing_file.to_owned(),
+        (IsADirectory, _) => format!("it is a folder{HELP}name a file in it"),
+        (NotADirectory, _) => "a part of its path is a file, not a folder".to_owned(),
+        (PermissionDenied, _) => {
+            "permission denied\nhelp: ls -ld shows who may read and write it".to_owned()
+        }
+        (StorageFull, _) => "the disk is full".to_owned(),
+        _ => words_of_system(error),
     }
 }
 
@@ -186,7 +229,7 @@ impl FileProblem {
     /// The problem with its place, without the file: for one benchmark among others.
     #[cfg(feature = "saved")]
     pub(crate) fn into_text(self) -> String {
-        match self {
+        let text = match self {
             Self::Json { path, problem, .. }
             | Self::Content {
                 place: Place::Field(path),
@@ -196,7 +239,8 @@ impl FileProblem {
             }
             Self::Json { problem, .. } | Self::Content { problem, .. } => problem,
             other => other.of("the file").to_string(),
-        }
+        };
+        in_one_line(&text)
     }
 
     /// The error that there is this problem with a file.

@@ -55,9 +55,9 @@ pub use bisect::{BISECT_SCHEMA, BisectLogWriter, read_bisect_log};
 pub use calibration::{calibration_json, read_calibration, write_calibration};
 #[cfg(feature = "saved")]
 pub use content::{FileKind, Found, ensure_readable, file_kind, found_at, open_pieces, read_bytes};
+pub use default_path::{are_first_runs, create_run_folder, default_run_path, is_default_run_name};
 #[cfg(feature = "saved")]
 pub use default_path::{bisect_log_path, create_bisect_folder, latest_bisect_log};
-pub use default_path::{create_run_folder, default_run_path, is_default_run_name};
 pub use error::{FileProblem, FormatError, Place};
 #[cfg(feature = "csv")]
 pub use export::write_csv;

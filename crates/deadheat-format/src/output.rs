@@ -313,7 +313,7 @@ mod tests {
         let error = write_text_by("/dev/full", |out| out.write_str(&"x".repeat(1 << 20)));
         let text = error.unwrap_err().to_string();
         assert!(
-            text.contains("/dev/full") && text.contains("space"),
+            text.contains("/dev/full") && text.contains("the disk is full"),
             "{text}"
         );
         let error = write_text_by(&path, |_| Err(fmt::Error)).unwrap_err();

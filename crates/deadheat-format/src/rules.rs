@@ -49,7 +49,7 @@ pub fn find_rules(folder: &Path) -> Result<Option<PathBuf>, FormatError> {
 
 /// Rules that nobody reads would be gates that are open: what stands where they should be is told.
 fn no_rules(seen: &Path, kind: &str) -> FormatError {
-    let problem = format!("it is {kind}, and no file of rules; --no-config goes without");
+    let problem = format!("it is {kind}, and no file of rules\nhelp: --no-config goes without");
     cannot_read(&seen.join(RULES_FILE))(io::Error::other(problem))
 }
 
@@ -76,7 +76,7 @@ pub fn read_rules(path: impl AsRef<Path>) -> Result<RulesFile, FormatError> {
     let read = file.take(MOST_BYTES + 1).read_to_end(&mut bytes);
     read.map_err(cannot_read(path))?;
     if bytes.len() as u64 > MOST_BYTES {
-        let problem = "it is larger than 1 MiB, so it is no rules file; --config names another, \
+        let problem = "it is larger than 1 MiB, so it is no rules file\nhelp: --config names another, \
                        --no-config reads none";
         return Err(FormatError::at(path, "all of it", problem));
     }
@@ -501,7 +501,10 @@ mod tests {
         let told = || find_rules(&below).unwrap_err().to_string();
 
         fs::create_dir(&here).unwrap();
-        assert!(told().ends_with("it is a folder, and no file of rules; --no-config goes without"));
+        assert!(
+            told()
+                .ends_with("it is a folder, and no file of rules\nhelp: --no-config goes without")
+        );
         assert!(told().contains(&here.display().to_string()));
         fs::remove_dir(&here).unwrap();
 

@@ -131,18 +131,18 @@ fn unknown_keys_are_refused_with_the_nearest_right_one() {
     for (text, told) in [
         (
             "alpha = 0.05\n\nmargn = \"2%\"",
-            "unknown key 'margn' in deadheat.toml, line 3, column 1; did you mean 'margin'?",
+            "unknown key 'margn' in deadheat.toml, line 3, column 1\nhelp: did you mean 'margin'?",
         ),
         ("max_replicates = 4", "did you mean 'max-replicates'?"),
         ("Margin = 1", "did you mean 'margin'?"),
         ("[[benchmarks]]\nname = \"a\"", "did you mean 'benchmark'?"),
         (
             "[[benchmark]]\nname = \"a\"\n  failon = [\"slower\"]",
-            "unknown key 'failon' in deadheat.toml, line 3, column 3; did you mean 'fail-on'?",
+            "unknown key 'failon' in deadheat.toml, line 3, column 3\nhelp: did you mean 'fail-on'?",
         ),
         (
             "[[ignore]]\nname = \"a\"\nreason = \"b\"\nuntill = 2026-01-01",
-            "unknown key 'untill' in deadheat.toml, line 4, column 1; did you mean 'until'?",
+            "unknown key 'untill' in deadheat.toml, line 4, column 1\nhelp: did you mean 'until'?",
         ),
         (
             "[[benchmark]]\nname = \"a\"\nmax-replicates = 3",
@@ -150,7 +150,7 @@ fn unknown_keys_are_refused_with_the_nearest_right_one() {
         ),
         (
             "[[benchmark]]\nname = \"a\"\nconfirm = true",
-            "unknown key 'confirm' in deadheat.toml, line 3, column 1; the keys of [[benchmark]] are",
+            "unknown key 'confirm' in deadheat.toml, line 3, column 1\nhelp: the keys of [[benchmark]] are",
         ),
         (
             "colour = \"red\"",
@@ -171,30 +171,30 @@ fn values_that_make_no_sense_name_their_key_and_place() {
     for (text, told) in [
         (
             "margin = true",
-            "margin is true or false in deadheat.toml, line 1, column 10; write",
+            "margin is true or false in deadheat.toml, line 1, column 10\nhelp: write",
         ),
         (
             "margin = 2",
-            "margin must be above 0 and below 1 (100 %), not 2 in",
+            "margin must be above 0 and below 1 (100%), not 2 in",
         ),
         ("margin = 0", "margin must be above 0"),
         ("margin = nan", "margin must be above 0"),
         ("margin = -inf", "margin must be above 0"),
-        ("margin = \"much\"", "margin: 'much' is no fraction"),
+        ("margin = \"much\"", "margin: 'much' is not a share"),
         (
             "alpha = 0.6",
             "alpha must be above 0 and at most 0.5, not 0.6",
         ),
         (
             "\nbudget = \"3 parsecs\"",
-            "budget: 'parsecs' is no unit of time; use ns, us, ms, s, min or h in deadheat.toml, line 2, column 10",
+            "budget: 'parsecs' is not a unit of time in deadheat.toml, line 2, column 10\nhelp: write a number and ns,",
         ),
         ("budget = -1", "budget:"),
         ("budget = [1]", "budget is a list"),
         ("metric = 3", "metric is a whole number"),
         (
             "confirm = \"yes\"",
-            "confirm is a text in deadheat.toml, line 1, column 11; write true or false",
+            "confirm is a text in deadheat.toml, line 1, column 11\nhelp: write true or false",
         ),
         ("metric = \" \"", "metric is empty"),
         ("max-replicates = 0", "max-replicates is 0"),
@@ -232,7 +232,7 @@ fn values_that_make_no_sense_name_their_key_and_place() {
         ("[[ignore]]\nname = \"x\"", "[[ignore]] without a reason"),
         (
             "[[ignore]]\nname = \"x\"\nreason = \"\"",
-            "reason is empty in deadheat.toml, line 3, column 10; say why",
+            "reason is empty in deadheat.toml, line 3, column 10\nhelp: say why",
         ),
         (
             "[[ignore]]\nname = \"x\"\nreason = \"y\"\nuntil = \"soon\"",
@@ -309,7 +309,7 @@ fn what_is_no_text_is_told_with_its_place() {
     let told = read_bytes(b"margin = 0.1\n# caf\xe9\n").unwrap_err();
     assert_eq!(
         told,
-        "text that is not UTF-8 in deadheat.toml, line 2, column 6; save it as UTF-8"
+        "text that is not UTF-8 in deadheat.toml, line 2, column 6\nhelp: save it as UTF-8"
     );
     for bytes in [&b"\xff\xfem\0a\0"[..], b"\0", b"\x7fELF"] {
         assert!(read_bytes(bytes).is_err());

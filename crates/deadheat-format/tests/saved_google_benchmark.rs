@@ -548,7 +548,10 @@ fn a_broken_file_is_an_error_that_names_line_column_and_place() {
         ),
         (file(&[&row("a\u{1}", "")]), "control character"),
         (file(&[&row("a\n", "")]), "control character"),
-        (file(&[&row("a", ",oops")]), "key must be a string"),
+        (
+            file(&[&row("a", ",oops")]),
+            "a name in double quotes is expected here",
+        ),
     ] {
         let text = error(&broken);
         assert!(text.starts_with("a.json:"), "{text}");

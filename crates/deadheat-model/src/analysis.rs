@@ -162,6 +162,8 @@ pub struct WaitingShare {
     pub taken_out: bool,
     /// The estimate with it kept, where it was taken out.
     pub kept: Option<Estimate>,
+    /// The verdict of that estimate.
+    pub verdict_kept: Option<Verdict>,
 }
 
 /// What is known of a race side by side beyond its estimate.
@@ -178,6 +180,20 @@ impl Comparison {
     /// people are told.
     pub fn coverage(&self) -> f64 {
         1.0 - self.alpha
+    }
+
+    /// True if time spent waiting for a core was taken out, and keeping it changes the verdict or
+    /// moves the estimate by more than the margin.
+    pub fn is_moved_by_waiting(&self) -> bool {
+        let Some(waiting) = self.waiting.as_ref().filter(|one| one.taken_out) else {
+            return false;
+        };
+        let verdicts = self.verdict.zip(waiting.verdict_kept);
+        let effects = self.estimate.as_ref().zip(waiting.kept.as_ref());
+        verdicts.is_some_and(|(without, with)| without != with)
+            || effects.is_some_and(|(without, with)| {
+                (without.effect.0 - with.effect.0).abs() > self.margin.ln_1p()
+            })
     }
 
     /// True for another candidate of the same benchmark; with other parameter values it is another

@@ -57,6 +57,7 @@ mod figures;
 mod history;
 mod identity;
 mod json;
+mod message;
 mod metric;
 mod naming;
 mod observed;
@@ -108,6 +109,9 @@ pub use identity::{Identity, Qualifier, QualifierPlace, QualifierShown};
 pub use json::{Json, JsonError, Object};
 #[cfg(feature = "scan")]
 pub use json::{JsonPieces, JsonScalar, JsonScan, NO_NUMBERS, plain_bytes};
+pub use message::{
+    HELP, QUOTE, before_help, in_one_line, without_help, without_system_numbers, words_of_system,
+};
 pub use metric::{
     Better, FIXED_COLUMNS, ForeignMetric, Metric, TextCells, Unit, column_name, metric_of_column,
     text_of_cell,
@@ -140,7 +144,9 @@ pub use run::{
 };
 pub use samples::{BlockRecord, BlockSpan, Flags, Sample, SampleError, SampleProblem, Samples};
 pub use seams::{Decision, RecordSink, SinkError, StoppingRule, Unrecorded, Until};
-pub use setting_values::{Arrangement, FailOn, Pinning, Placement, ShareRange, TimeLimit, Waiting};
+pub use setting_values::{
+    Arrangement, Bounded, FailOn, Pinning, Placement, ShareRange, TimeLimit, Waiting, whole_number,
+};
 pub use shard::{Conditions, Disturbance, Host, Limits, Merged, Shard, ShardBy, ShardNumber};
 pub use surroundings::{PackageVersions, SharedSuite, Surroundings};
 pub use warning::{ClockCause, CutShortKept, Observation, Warning};

@@ -10,6 +10,14 @@ pub fn duration(text: &str) -> Result<Duration, String> {
         .find(|c: char| !(c.is_ascii_digit() || c == '.'))
         .unwrap_or(trimmed.len());
     let (number, unit) = trimmed.split_at(split);
+    let not_a_time = || {
+        format!(
+            "'{text}' is not a time\nhelp: write a number and ns, us, ms, s, min or h, such as 30s"
+        )
+    };
+    if number.is_empty() {
+        return Err(not_a_time());
+    }
     let seconds_per_unit = match unit.trim() {
         "ns" => 1e-9,
         "us" | "µs" | "μs" => 1e-6,
@@ -19,18 +27,16 @@ pub fn duration(text: &str) -> Result<Duration, String> {
         "h" => 3600.0,
         other => {
             return Err(format!(
-                "'{other}' is no unit of time; use ns, us, ms, s, min or h"
+                "'{other}' is not a unit of time\nhelp: write a number and ns, us, ms, s, min or h, such as 30s"
             ));
         }
     };
-    let number: f64 = number
-        .parse()
-        .map_err(|_| format!("'{text}' is no duration, as 30s is"))?;
+    let number: f64 = number.parse().map_err(|_| not_a_time())?;
     let seconds = number * seconds_per_unit;
     match Duration::try_from_secs_f64(seconds) {
         Ok(duration) if duration > Duration::ZERO && seconds <= 1e8 => Ok(duration),
         _ => Err(format!(
-            "'{text}' is out of range; use more than 0 and at most 3 years"
+            "'{text}' is out of range, which is above 0 and at most 3 years"
         )),
     }
 }
@@ -44,7 +50,7 @@ pub fn fraction(text: &str) -> Result<f64, String> {
     };
     let value: f64 = number
         .parse()
-        .map_err(|_| format!("'{text}' is no fraction, as 1% or 0.01 is"))?;
+        .map_err(|_| format!("'{text}' is not a share\nhelp: write it as 1% or 0.01"))?;
     Ok(value / scale)
 }
 

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use crate::metric::Metric;
+use crate::quantities::fraction;
 use crate::setting_values::{
     Arrangement, FailOn, Pinning, Placement, SettingValue, ShareRange, TimeLimit, Waiting,
 };
@@ -142,6 +143,9 @@ impl Setting {
     /// Reads a value as it was typed; `true` for a flag. The error is a sentence for whoever typed
     /// it, without the name of the setting.
     pub fn set(&self, settings: &mut RaceSettings, text: &str) -> Result<(), String> {
+        if let ValueKind::Share(range) = self.kind {
+            range.check(fraction(text)?)?;
+        }
         (self.set)(settings, text)
     }
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::estimate::Verdict;
+use crate::message::HELP;
 use crate::metric::Metric;
 use crate::quantities::{duration, fraction};
 use crate::shard::{ShardBy, ShardNumber};
@@ -20,7 +21,7 @@ pub struct ShareRange {
 impl ShareRange {
     /// Margins.
     pub const MARGIN: ShareRange = ShareRange {
-        words: "above 0 and below 1 (100 %)",
+        words: "above 0 and below 1 (100%)",
         least: 0.0,
         most: 1.0,
         includes_most: false,
@@ -34,7 +35,7 @@ impl ShareRange {
     };
     /// Quantiles. Further out a replicate would take tens of thousands of iterations.
     pub const QUANTILE: ShareRange = ShareRange {
-        words: "at least 0.001 (0.1 %) and at most 0.999 (99.9 %)",
+        words: "at least 0.001 (0.1%) and at most 0.999 (99.9%)",
         least: 0.001,
         most: 0.999,
         includes_most: true,
@@ -44,6 +45,20 @@ impl ShareRange {
     pub fn holds(&self, share: f64) -> bool {
         let enough = share > 0.0 && share >= self.least;
         enough && (share < self.most || (self.includes_most && share == self.most))
+    }
+
+    /// The share, or an error that follows the name of its setting. A number that makes sense as a
+    /// percentage is taken for one that lacks its sign, in the advice.
+    pub fn check(&self, share: f64) -> Result<f64, String> {
+        if self.holds(share) {
+            return Ok(share);
+        }
+        let advice = if share >= 1.0 && self.holds(share / 100.0) {
+            format!("{HELP}did you mean {share}%?")
+        } else {
+            String::new()
+        };
+        Err(format!("must be {}, not {share}{advice}", self.words))
     }
 }
 
@@ -159,9 +174,37 @@ pub(crate) trait SettingValue: Sized {
     }
 }
 
-fn whole_number<N: std::str::FromStr>(text: &str) -> Result<N, String> {
-    text.parse()
-        .map_err(|_| format!("'{text}' is no whole number that fits"))
+/// Reads a whole number from 0 on.
+pub fn whole_number<N: TryFrom<u64> + Bounded>(text: &str) -> Result<N, String> {
+    use std::num::IntErrorKind::PosOverflow;
+    let digits = text.trim();
+    let too_large = || format!("it is above {}, the largest number here", N::LARGEST);
+    match digits.parse::<u64>() {
+        Ok(number) => N::try_from(number).map_err(|_| too_large()),
+        Err(error) if *error.kind() == PosOverflow => Err(too_large()),
+        Err(_) if digits.parse::<f64>().is_ok_and(|number| number < 0.0) => {
+            Err("it is negative".to_owned())
+        }
+        Err(_) => Err("it is not a whole number".to_owned()),
+    }
+}
+
+/// A type of whole numbers and the largest of them.
+pub trait Bounded {
+    /// The largest number.
+    const LARGEST: u64;
+}
+
+impl Bounded for u32 {
+    const LARGEST: u64 = u32::MAX as u64;
+}
+
+impl Bounded for usize {
+    const LARGEST: u64 = usize::MAX as u64;
+}
+
+impl Bounded for u64 {
+    const LARGEST: u64 = u64::MAX;
 }
 
 /// Makes a type a value of settings by the function that reads it.
@@ -176,7 +219,7 @@ macro_rules! read_by {
 }
 
 read_by! {
-    bool: |text: &str| text.parse().map_err(|_| format!("'{text}' is none of true, false")),
+    bool: |text: &str| text.parse().map_err(|_| format!("'{text}' is neither true nor false")),
     f64: fraction,
     u32: whole_number,
     u64: whole_number,
@@ -227,7 +270,7 @@ impl Pinning {
                 (Ok(from), Ok(to)) if from <= to && to < 4096 => cores.extend(from..=to),
                 _ => {
                     return Err(format!(
-                        "'{part}' is no core; use none, auto, or a list as 2,4-6"
+                        "'{part}' is not a core\nhelp: write none, auto or a list of cores, such as 2,4-6"
                     ));
                 }
             }

@@ -20,7 +20,7 @@ use crate::glyphs::Glyphs;
 use crate::names::{first_of, shown, texts};
 use crate::page::{GLYPHS, Head, Text, blocks};
 use crate::terminal::Terminal;
-use crate::units::{Precision, counted, effect, interval, share, waiting};
+use crate::units::{counted, effect, interval, share, waiting};
 use crate::{markdown, sentences};
 
 /// Files of a commit that are named.
@@ -244,7 +244,7 @@ fn commit<'a>(words: &Words<'_>, details: &CommitDetails) -> Vec<Block<'a>> {
 
 /// The races, in order, with where the culprit was known to lie after each.
 fn races<'a>(words: &Words<'_>, bisection: &Bisection) -> Table<'a> {
-    let heads = ["raced", "change", "95 % interval", "replicates"];
+    let heads = ["raced", "change", "95% CI", "replicates"];
     let mut table = Table::new(Kind::Words, heads);
     table.caption = "Races".to_owned();
     table.spare_column(Kind::Number, "time");
@@ -426,21 +426,21 @@ impl Words<'_> {
         format!("between {} and {}", self.end(from), self.end(to))
     }
 
-    /// A change with its interval: "slower by 2.1 % [+1.6 %, +2.6 %]".
+    /// A change with its interval: "+2.1% time [+1.6%, +2.6%], slower".
     fn change(&self, step: &StepEstimate) -> String {
-        let interval = bounds(step);
-        let precision = Precision::of(Some(&interval));
-        let change = step.effect.change();
-        let (size, ends) = (precision.size(change), self.ends(step));
-        if let (Metric::Wall | Metric::Cpu, true) = (&self.request.judged, change != 0.0) {
-            let word = if change > 0.0 { "slower" } else { "faster" };
-            return format!("{word} by {size} {ends}");
-        }
-        let metric = sentences::metric(&self.request.judged, self.glyphs);
-        let word = if change > 0.0 { "more" } else { "less" };
-        let is_better = (change > 0.0) == (self.request.judged.better() == Better::More);
-        let judged = if is_better { "better" } else { "worse" };
-        format!("{size} {word} {metric} {ends}, which is {judged}")
+        let judged = &self.request.judged;
+        let more = step.effect.0 > 0.0;
+        let noun = match judged {
+            Metric::Wall => "time".to_owned(),
+            other => sentences::metric(other, self.glyphs),
+        };
+        let word = match (judged, more == (judged.better() == Better::More)) {
+            (Metric::Wall | Metric::Cpu, true) => "faster",
+            (Metric::Wall | Metric::Cpu, false) => "slower",
+            (_, true) => "better",
+            (_, false) => "worse",
+        };
+        format!("{} {noun} {}, {word}", self.signed(step), self.ends(step))
     }
 
     /// The change alone, as tables show it.
@@ -505,7 +505,7 @@ impl Words<'_> {
         }
     }
 
-    /// How many commits hold the culprit: "12 commits hold 95 %".
+    /// How many commits hold the culprit: "12 commits hold 95%".
     fn held(&self, standing: &BisectStanding) -> String {
         if let Some(doubt) = self.doubt(standing) {
             return doubt;
@@ -537,13 +537,13 @@ fn percent(probability: f64) -> String {
     }
     let percent = probability * 100.0;
     if percent > 99.9 {
-        "over 99.9 %".to_owned()
+        "over 99.9%".to_owned()
     } else if percent > 99.0 {
-        format!("{:.1} %", (percent * 10.0).floor() / 10.0)
+        format!("{:.1}%", (percent * 10.0).floor() / 10.0)
     } else if percent < 1.0 {
-        "under 1 %".to_owned()
+        "under 1%".to_owned()
     } else {
-        format!("{:.0} %", percent.floor())
+        format!("{:.0}%", percent.floor())
     }
 }
 

@@ -25,11 +25,11 @@ pub(crate) fn kind(kind: RaceKind) -> &'static str {
 /// or all. What is less than a thousandth of a percent is told as one.
 fn percent(part: f64) -> String {
     match part * 100.0 {
-        0.0 => "0 %".to_owned(),
-        percent if percent < 0.001 => "0.001 %".to_owned(),
-        percent if percent < 50.0 => format!("{} %", two_digits(percent)),
-        percent if percent < 100.0 => format!("{percent:.*} %", decimals(100.0 - percent, 2)),
-        percent => format!("{percent:.0} %"),
+        0.0 => "0%".to_owned(),
+        percent if percent < 0.001 => "0.001%".to_owned(),
+        percent if percent < 50.0 => format!("{}%", two_digits(percent)),
+        percent if percent < 100.0 => format!("{percent:.*}%", decimals(100.0 - percent, 2)),
+        percent => format!("{percent:.0}%"),
     }
 }
 
@@ -87,14 +87,14 @@ mod tests {
         assert_eq!(
             calibrated(&note(1, 0.0001, 0.0184)),
             "this machine was calibrated on 2026-11-22: 1 of 300 A/A races of functions called \
-             (at most 1.8 %), differences under 0.30 % drown"
+             (at most 1.8%), differences under 0.30% drown"
         );
     }
 
     #[test]
     fn a_machine_that_calls_too_much_is_told_by_what_it_calls_at_least() {
         let told = calibrated(&note(40, 0.097, 0.178));
-        assert!(told.contains("(at least 9.7 %, 5 % are accepted"), "{told}");
+        assert!(told.contains("(at least 9.7%, 5% are accepted"), "{told}");
         assert!(told.contains("verdicts on functions are doubtful here"));
     }
 
@@ -107,22 +107,22 @@ mod tests {
         };
         assert_eq!(
             calibrated(&bare),
-            "this machine was calibrated: 0 of 300 A/A races of functions called (at most 1.2 %)"
+            "this machine was calibrated: 0 of 300 A/A races of functions called (at most 1.2%)"
         );
     }
 
     #[test]
     fn shares_have_two_digits_and_none_is_hidden() {
         for (share, text) in [
-            (0.0, "0 %"),
-            (1e-9, "0.001 %"),
-            (0.0184, "1.8 %"),
-            (0.5, "50 %"),
-            (0.7076, "71 %"),
-            (0.9106, "91.1 %"),
-            (0.9996, "99.960 %"),
-            (1.0, "100 %"),
-            (1.27, "127 %"),
+            (0.0, "0%"),
+            (1e-9, "0.001%"),
+            (0.0184, "1.8%"),
+            (0.5, "50%"),
+            (0.7076, "71%"),
+            (0.9106, "91.1%"),
+            (0.9996, "99.960%"),
+            (1.0, "100%"),
+            (1.27, "127%"),
         ] {
             assert_eq!(percent(share), text);
         }

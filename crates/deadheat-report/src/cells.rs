@@ -8,12 +8,17 @@ use crate::cost::{change_head, cost_of, in_cost};
 use crate::document::{Kind, Table};
 use crate::glyphs::Glyphs;
 use crate::names;
-use crate::units::{effect, interval, quantile, quantities, share};
+use crate::units::{TimeUnit, confidence_interval, effect, interval, quantile, quantities_in};
 
 /// Quantities that stand beside each other, and the sign for nothing.
-fn cells(unit: Unit, values: &[Option<f64>], glyphs: Glyphs) -> Vec<String> {
+fn cells(
+    time_unit: Option<TimeUnit>,
+    unit: Unit,
+    values: &[Option<f64>],
+    glyphs: Glyphs,
+) -> Vec<String> {
     let known: Vec<f64> = values.iter().copied().flatten().collect();
-    let mut shown = quantities(unit, &known, glyphs).into_iter();
+    let mut shown = quantities_in(time_unit, unit, &known, glyphs).into_iter();
     let mut cell = |value: &Option<f64>| value.and_then(|_| shown.next());
     let nothing = || glyphs.nothing().to_owned();
     values
@@ -78,31 +83,39 @@ pub(crate) fn figure_cells(
     sides: &[&Side],
     metric: &Metric,
     figures: &[Figure],
+    time_unit: Option<TimeUnit>,
     glyphs: Glyphs,
 ) -> Vec<Vec<String>> {
     let values = sides
         .iter()
         .flat_map(|side| figures.iter().map(|figure| figure.of(side)));
-    let shown = cells(metric.unit(), &values.collect::<Vec<_>>(), glyphs);
+    let shown = cells(
+        time_unit,
+        metric.unit(),
+        &values.collect::<Vec<_>>(),
+        glyphs,
+    );
     shown
         .chunks(figures.len())
         .map(<[String]>::to_vec)
         .collect()
 }
 
-/// "95 % interval", where that is what all of them are.
+/// "95% CI", where that is what all of them are.
 pub(crate) fn interval_head(mut confidences: impl Iterator<Item = f64>) -> String {
     match confidences.next() {
-        Some(first) if confidences.all(|other| other == first) => {
-            format!("{} interval", share(first))
-        }
-        _ => "interval".to_owned(),
+        Some(first) if confidences.all(|other| other == first) => confidence_interval(first),
+        _ => "CI".to_owned(),
     }
 }
 
 /// All metrics on the same pairs, by what is typical, but for those of which nothing was ever seen;
 /// `None` when nothing but the judged one is left, whose figures have been shown already.
-pub(crate) fn metrics<'a>(comparison: &Comparison, glyphs: Glyphs) -> Option<Table<'a>> {
+pub(crate) fn metrics<'a>(
+    comparison: &Comparison,
+    time_unit: Option<TimeUnit>,
+    glyphs: Glyphs,
+) -> Option<Table<'a>> {
     let judged = |row: &MetricComparison| row.metric == comparison.metric;
     let shown: Vec<&MetricComparison> = comparison
         .metrics
@@ -114,7 +127,7 @@ pub(crate) fn metrics<'a>(comparison: &Comparison, glyphs: Glyphs) -> Option<Tab
     }
     let change = change_head(shown.iter().map(|row| &row.metric));
     let heads = match &comparison.candidate {
-        Some(_) => ["metric", "baseline", "candidate", change, "interval"],
+        Some(_) => ["metric", "baseline", "candidate", change, "CI"],
         None => ["metric", "median", "mean", "min", "max"],
     };
     let mut table = Table::new(Kind::Words, heads);
@@ -127,7 +140,7 @@ pub(crate) fn metrics<'a>(comparison: &Comparison, glyphs: Glyphs) -> Option<Tab
         let mut cells = vec![names::shown(row.metric.name(), 24, glyphs)];
         if let Some(candidate) = &row.candidate {
             let values = typical(&row.baseline, Some(candidate));
-            cells.extend(quantities(unit, &values, glyphs));
+            cells.extend(quantities_in(time_unit, unit, &values, glyphs));
             let cost = row.estimate.as_ref().map(|one| in_cost(&row.metric, one));
             let [mut change, interval] = change_cells(cost.as_ref(), glyphs);
             if cost.is_none() {
@@ -139,11 +152,8 @@ pub(crate) fn metrics<'a>(comparison: &Comparison, glyphs: Glyphs) -> Option<Tab
             cells.extend([change, interval]);
         } else {
             let side = &row.baseline;
-            cells.extend(quantities(
-                unit,
-                &[side.median, side.mean, side.min, side.max],
-                glyphs,
-            ));
+            let values = [side.median, side.mean, side.min, side.max];
+            cells.extend(quantities_in(time_unit, unit, &values, glyphs));
         }
         table.rows.push(cells.into());
     }
@@ -166,8 +176,8 @@ pub(crate) fn change_without_ratio(
 ) -> String {
     match AllZero::of(metric, baseline, candidate) {
         Some(AllZero::Baseline) => "from 0".to_owned(),
-        Some(AllZero::Candidate) => format!("{}100 %", glyphs.minus()),
-        Some(AllZero::Both) => "0 %".to_owned(),
+        Some(AllZero::Candidate) => format!("{}100%", glyphs.minus()),
+        Some(AllZero::Both) => "0%".to_owned(),
         None => glyphs.nothing().to_owned(),
     }
 }
@@ -249,7 +259,7 @@ pub(crate) fn rate_cells(group: &[Comparison], glyphs: Glyphs) -> Option<Vec<Str
     if rates.iter().all(Option::is_none) {
         return None;
     }
-    let mut shown = cells(unit, &rates, glyphs);
+    let mut shown = cells(None, unit, &rates, glyphs);
     for (cell, _) in shown
         .iter_mut()
         .zip(&rates)

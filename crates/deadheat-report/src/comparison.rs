@@ -22,7 +22,7 @@ use crate::glyphs::Glyphs;
 use crate::names::{gathered, has_room, shorten_apart, texts};
 use crate::plot::ForestRow;
 use crate::terminal::Terminal;
-use crate::units::{quantities, two_digits};
+use crate::units::{quantities_in, two_digits};
 use crate::warnings::WarningText;
 use crate::{figures, gates, markdown, sentences, suite};
 use rows::{Labels, Row, RowSubject, Scene, rows};
@@ -65,6 +65,7 @@ fn answer<'a>(
         analysis,
         labels: Labels::of(analysis, label, glyphs),
         glyphs,
+        time_unit: options.time_unit,
     };
     let mut rows = rows(analysis, options.sort, glyphs);
     let titles = texts(&rows, &|row| row.title.clone());
@@ -198,7 +199,7 @@ impl<'a> Scene<'a> {
     /// The typical values of both sides, as [`Scene::heads`] has columns for them.
     fn typical(&self, metric: &Metric, sides: [&Side; 2]) -> Vec<Cell> {
         let values = typical(sides[0], Some(sides[1]));
-        let shown = quantities(metric.unit(), &values, self.glyphs);
+        let shown = quantities_in(self.time_unit, metric.unit(), &values, self.glyphs);
         let mut cells: Vec<Cell> = shown.into_iter().map(Cell::from).collect();
         if self.several() {
             cells.insert(1, self.labels.candidate(&sides[1].name).into());
@@ -298,14 +299,15 @@ impl<'a> Scene<'a> {
                 cells.push(self.labels.candidate(&overall.candidate).into());
             }
             cells.push(nothing());
-            let change = change_cells(Some(&overall.estimate), self.glyphs);
+            let mean = suite::mean_of(overall);
+            let change = change_cells(Some(&mean), self.glyphs);
             cells.extend(change.map(Cell::from));
             cells.resize_with(cells.len() + evidence.columns() - 1, nothing);
             cells.push(words::overall_of(overall).into());
             cells.resize(width, "".into());
             Line {
                 drawn: Some(ForestRow {
-                    estimate: Some(&overall.estimate),
+                    estimate: Some(mean),
                     metric: None,
                     margin: self.analysis.design.margin,
                     verdict: None,
@@ -328,7 +330,12 @@ impl<'a> Scene<'a> {
         let verdict = Cell::toned(format!("{mark} {word}"), tone);
         let Some(candidate) = &comparison.candidate else {
             let median = [comparison.baseline.median];
-            let median = quantities(comparison.metric.unit(), &median, self.glyphs);
+            let median = quantities_in(
+                self.time_unit,
+                comparison.metric.unit(),
+                &median,
+                self.glyphs,
+            );
             let mut cells = self.unanswered(verdict.text.into(), evidence);
             cells[0] = median.concat().into();
             return cells;
@@ -401,7 +408,7 @@ impl<'a> Scene<'a> {
     /// Median, mean, smallest value and number of samples.
     fn summary(&self, metric: &Metric, side: &Side) -> Vec<Cell> {
         let values = [side.median, side.mean, side.min];
-        let shown = quantities(metric.unit(), &values, self.glyphs);
+        let shown = quantities_in(self.time_unit, metric.unit(), &values, self.glyphs);
         let shown = shown.into_iter().chain([side.samples.to_string()]);
         shown.map(Cell::from).collect()
     }
@@ -413,7 +420,7 @@ fn scatter(side: &Side) -> Option<String> {
     let percent = 100.0 * share_of_mean;
     percent
         .is_finite()
-        .then(|| format!("{} %", two_digits(percent)))
+        .then(|| format!("{}%", two_digits(percent)))
 }
 
 /// The tables of all metrics beside the judged one.

@@ -17,8 +17,8 @@ pub(crate) fn change_head<'m>(metrics: impl Iterator<Item = &'m Metric>) -> &'st
     }
 }
 
-/// The estimate as a change in time or cost, as columns of changes have it: 14 % fewer operations a
-/// second are 16 % more time for each.
+/// The estimate as a change in time or cost, as columns of changes have it: 14% fewer operations a
+/// second are 16% more time for each.
 pub(crate) fn in_cost(metric: &Metric, estimate: &Estimate) -> Estimate {
     if metric.better() != Better::More {
         return *estimate;

@@ -8,6 +8,7 @@ use deadheat_model::{Comparison, Verdict};
 
 use crate::glyphs::Glyphs;
 use crate::plot::{ForestRow, color_of};
+use crate::verdict_sentence::Sentence;
 
 /// A part of an answer, and what a medium needs to know to place it.
 #[derive(Clone, Debug)]
@@ -60,6 +61,8 @@ pub(crate) enum Content<'a> {
     Plot(Plot<'a>),
     /// A command to type.
     Code(String),
+    /// What the run took and where it is recorded; a terminal cuts no path in it.
+    Closing(String),
 }
 
 /// The verdict on one candidate.
@@ -69,11 +72,9 @@ pub(crate) struct VerdictLine {
     pub(crate) names: Vec<String>,
     pub(crate) mark: &'static str,
     pub(crate) tone: Option<Tone>,
-    pub(crate) sentence: String,
+    pub(crate) sentence: Sentence,
     /// Sentences one needs to believe it: placement, design, noise floor, counts.
     pub(crate) details: Vec<String>,
-    /// Counts that stand to its right where there is room, else below it.
-    pub(crate) aside: Option<String>,
 }
 
 /// Words and commands behind a lead.
@@ -139,6 +140,11 @@ impl Note {
             notes.push(Note::of(severity, text));
         }
         notes
+    }
+
+    /// True if it only helps to read the result.
+    pub(crate) fn is_note(&self) -> bool {
+        self.severity == Severity::Note
     }
 
     /// A remark that says itself what it is about.
@@ -394,9 +400,8 @@ impl<'a> Block<'a> {
             names: Vec::new(),
             mark,
             tone,
-            sentence,
+            sentence: sentence.into(),
             details,
-            aside: None,
         }]))
     }
 

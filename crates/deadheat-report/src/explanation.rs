@@ -212,7 +212,7 @@ fn change(counts: [u64; 2], glyphs: Glyphs) -> String {
     };
     let percent = (change * 100.0).abs();
     let decimals = if percent < 0.1 { 3 } else { 2 };
-    format!("{}{percent:.decimals$} %", glyphs.sign(change))
+    format!("{}{percent:.decimals$}%", glyphs.sign(change))
 }
 
 /// What was counted, and of how much on either side.
@@ -292,7 +292,7 @@ fn row(name: String, [old, new]: [u64; 2], whole: u64, glyphs: Glyphs) -> Row<'s
         grouped(old.into()),
         grouped(new.into()),
         signed(difference, glyphs),
-        format!("{}{:.2} %", glyphs.sign(share), 100.0 * share.abs()),
+        format!("{}{:.2}%", glyphs.sign(share), 100.0 * share.abs()),
     ])
 }
 

@@ -10,9 +10,9 @@ use crate::glyphs::Glyphs;
 #[cfg(feature = "reports")]
 use crate::names::texts;
 use crate::names::{first_of, shorten, shown};
-use crate::sentences;
 use crate::suite::{self, Source, signal_name};
 use crate::units::{Precision, counted, effect, range};
+use crate::verdict_sentence::why_no_verdict;
 
 /// So many names stand in a sentence; all of them are in the JSON.
 const NAMED: usize = 20;
@@ -146,8 +146,8 @@ pub(crate) fn pardon(comparison: &Comparison, hit: &GateHit, glyphs: Glyphs) -> 
     })
 }
 
-/// The finding of the first race, then that of the second: "+11.6 % [+10.4 to +11.9 %], then +0.9 %
-/// [−0.2 to +2.0 %]".
+/// The finding of the first race, then that of the second: "+11.6% [+10.4 to +11.9%], then +0.9%
+/// [−0.2 to +2.0%]".
 pub(crate) fn both(first: &Comparison, second: &Confirmation, glyphs: Glyphs) -> String {
     let found = |estimate: Option<&Estimate>| {
         let Some(estimate) = estimate else {
@@ -216,7 +216,7 @@ pub fn judged_nothing(analysis: &Analysis, glyphs: Glyphs) -> Option<String> {
         .map(|one| match &one.candidate {
             None => format!("'{}' was measured alone", called(one)),
             Some(_) => {
-                let why = sentences::why_no_verdict(one);
+                let why = why_no_verdict(one);
                 format!("'{}' has no verdict ({why})", called(one))
             }
         })
@@ -313,7 +313,7 @@ fn unproven(
             let all = counted(all, "comparison", "comparisons");
             let found = suite.and_then(|suite| suite.detectable).map(|change| {
                 let change = Precision::of(None).signed(change, glyphs);
-                format!("; at that level it finds {change} with 80 % power")
+                format!("; at that level it finds {change} with 80% power")
             });
             let again = match (Source::of(analysis), &analysis.second_race) {
                 (Source::Recording, _) | (_, Some(_)) => "",

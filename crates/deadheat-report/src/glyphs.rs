@@ -50,6 +50,11 @@ impl Glyphs {
         self.choose("±", "+-")
     }
 
+    /// The sign behind a factor.
+    pub fn times(self) -> &'static str {
+        self.choose("×", "x")
+    }
+
     /// The unit of a millionth of a second.
     pub fn microseconds(self) -> &'static str {
         self.choose("µs", "us")

@@ -322,7 +322,7 @@ fn level(one: &TimelineCommit, glyphs: Glyphs) -> (String, String) {
             effect(one.level, Some(found), glyphs),
             interval(found, glyphs),
         ),
-        None => ("0 %".to_owned(), "reference".to_owned()),
+        None => ("0%".to_owned(), "reference".to_owned()),
     }
 }
 

@@ -99,7 +99,7 @@ fn whom(across: &AcrossHosts, glyphs: Glyphs) -> String {
     let mut parts = vec![scope(across, "this speaks")];
     parts.extend(across.next_host.as_ref().map(|next| {
         let share = two_digits(next.confidence * 100.0);
-        format!("the next one shows {} ({share} %)", range(next, glyphs))
+        format!("the next one shows {} ({share}%)", range(next, glyphs))
     }));
     match (across.p_differ, across.host_sd) {
         (Some(p), Some(sd)) if p <= DIFFERENT && sd.0 > 0.0 => {

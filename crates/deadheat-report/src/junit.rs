@@ -13,7 +13,7 @@ use crate::glyphs::Glyphs;
 use crate::names::{labels, shorten, xml};
 use crate::sentences::{self, Called, Source};
 use crate::warnings::{self, WarningText};
-use crate::{gates, placement, side_by_side, suite};
+use crate::{gates, placement, side_by_side, suite, verdict_sentence};
 
 /// Columns a name may take.
 const NAME: usize = 200;
@@ -130,7 +130,7 @@ fn compared(analysis: &Analysis, shared: &[WarningText]) -> Vec<Test> {
 }
 
 fn test(name: String, comparison: &Comparison, called: Called<'_>, source: Source) -> Test {
-    let sentence = sentences::verdict(comparison, called, source, GLYPHS);
+    let sentence = verdict_sentence::verdict(comparison, called, source, GLYPHS).to_string();
     let outcome = comparison.gate.as_ref().map(|hit| {
         let rule = gates::rule(hit, GLYPHS);
         match gates::pardon(comparison, hit, GLYPHS) {

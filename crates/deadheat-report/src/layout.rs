@@ -18,9 +18,8 @@ impl Width for str {
 pub(crate) const GAP: usize = 2;
 
 /// Words that belong to the number before them.
-const UNITS: [&str; 16] = [
-    "%", "ns", "us", "µs", "ms", "s", "min", "h", "B", "KiB", "MiB", "GiB", "ticks", "MHz", "GHz",
-    "°C",
+const UNITS: [&str; 15] = [
+    "ns", "us", "µs", "ms", "s", "min", "h", "B", "KiB", "MiB", "GiB", "ticks", "MHz", "GHz", "°C",
 ];
 
 /// `text` in lines of at most `width` columns. The first begins with `prefix`,
@@ -45,6 +44,16 @@ pub(crate) fn wrap(prefix: &str, text: &str, width: usize) -> String {
     lines.push(line);
     let hanging = format!("\n{}", " ".repeat(indent));
     format!("{prefix}{}\n", lines.join(&hanging))
+}
+
+/// The same with no word cut, however narrow the width: a path in it can be copied.
+pub(crate) fn wrap_whole(prefix: &str, text: &str, width: usize) -> String {
+    let longest = words(text).iter().map(|word| word.width()).max();
+    wrap(
+        prefix,
+        text,
+        width.max(prefix.width() + longest.unwrap_or(0)),
+    )
 }
 
 /// The words of a text; a number and its unit are one.
@@ -177,8 +186,8 @@ mod tests {
     #[test]
     fn a_number_is_not_parted_from_its_unit() {
         assert_eq!(
-            wrap("", "slower by 10.1 %, or so", 14),
-            "slower by\n10.1 %, or so\n"
+            wrap("", "slower by 10.1%, or so", 14),
+            "slower by\n10.1%, or so\n"
         );
     }
 

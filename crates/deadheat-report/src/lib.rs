@@ -26,7 +26,7 @@
 //! - [`progress_line`]: the line to watch while a race goes on
 //!
 //! An answer is a tree of blocks (`document`): built once (`run`, `comparison`, `calibration`),
-//! and rendered by `terminal`, `markdown` and `page`. Sentences about results stand in
+//! and rendered by `terminal`, `markdown` and `page`. Sentences about results are in
 //! [`sentences`], those about doubts in [`warnings`].
 
 #![cfg_attr(
@@ -79,6 +79,7 @@ mod suite;
 mod surroundings;
 mod terminal;
 pub mod units;
+pub mod verdict_sentence;
 pub mod warnings;
 
 #[cfg(feature = "commands")]
@@ -122,3 +123,4 @@ pub use run::{
     CommentOptions, MarkdownOptions, to_comment, to_markdown, to_markdown_with, to_paired,
 };
 pub use run::{Detail, TextOptions, to_text};
+pub use units::TimeUnit;

@@ -150,7 +150,7 @@ fn of_block(block: &Block<'_>, folded: bool) -> Vec<Piece> {
             }));
             vec![piece(String::new(), items)]
         }
-        Content::Paragraph(paragraph, _) => text(prose(paragraph)),
+        Content::Paragraph(paragraph, _) | Content::Closing(paragraph) => text(prose(paragraph)),
         Content::Titled(names, title) if names.is_empty() => text(prose(title)),
         Content::Titled(names, title) => text(format!("{}: {}", codes(names), prose(title))),
         Content::Verdicts(verdicts) => list(&mut verdicts.iter().map(verdict)),
@@ -231,11 +231,17 @@ fn verdict(one: &VerdictLine) -> String {
     } else {
         format!("{}: ", codes(&one.names))
     };
-    let details = one.details.iter().chain(&one.aside);
+    let strong = match one.sentence.strong.as_str() {
+        "" => String::new(),
+        strong => format!("**{}**", prose(strong)),
+    };
+    let quiet = one.sentence.parenthesis();
+    let details = one.details.iter();
     let details = details.map(|detail| format!("\n  - {}", prose(detail)));
     format!(
-        "{names}{}{}",
-        prose(&one.sentence),
+        "{names}{strong}{}{}{}",
+        prose(&quiet),
+        prose(&one.sentence.rest),
         details.collect::<String>()
     )
 }

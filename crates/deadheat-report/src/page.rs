@@ -17,7 +17,7 @@ use std::thread;
 use deadheat_model::{Analysis, Comparison, Day, RunHeader, Verdict};
 
 use crate::cells::metrics;
-use crate::document::{Block, Content, Note, Severity};
+use crate::document::{Block, Content, Note, Severity, VerdictLine};
 use crate::names::{escape, labels, shorten, shorten_apart, texts};
 use crate::run::{Run, about, command};
 use crate::sentences::{self, Source};
@@ -51,7 +51,7 @@ const SCRIPTS: [Script; 7] = [
     },
     Script {
         text: include_str!("../assets/page/scales.js"),
-        hash: "sha256-IBKnLw6OZg4WUt+XNrWl8fFtOX8w0UmSqwAFQS8WRXk=",
+        hash: "sha256-bJsdpPBsDLH2KcCCUr3fLBbdR2wn6Tpww08WIizfaps=",
     },
     Script {
         text: include_str!("../assets/page/series.js"),
@@ -59,7 +59,7 @@ const SCRIPTS: [Script; 7] = [
     },
     Script {
         text: include_str!("../assets/page/shapes.js"),
-        hash: "sha256-4HwIIuO/lMEk0EnUZwl7OUSZdNDuqS3yW724qcvpRxE=",
+        hash: "sha256-Vxg88jM1X39vi67ieSHZvT/m43XCJ5BvMc/5n/zdJtE=",
     },
     Script {
         text: include_str!("../assets/page/drawing.js"),
@@ -87,16 +87,20 @@ pub fn to_page(analysis: &Analysis, header: &RunHeader) -> String {
 pub fn write_page(out: &mut dyn Write, analysis: &Analysis, header: &RunHeader) -> fmt::Result {
     let run = Run {
         wide: true,
+        legend: true,
         isolated,
         ..Run::of(analysis, GLYPHS, NAME)
     };
     let (own, shared) = run.doubts();
-    begin(out, analysis)?;
-    head(out, &run, header)?;
+    let alone = verdict_alone(&run);
+    begin(out, analysis, alone.is_some())?;
+    head(out, &run, header, alone.as_ref())?;
     out.write_str("<main>")?;
     let detailed = detailed(&run.groups);
-    overview::write(out, &run, &titles(&run, ROW), &detailed)?;
-    remarks(out, &run, &shared, &detailed)?;
+    overview::write(out, &run, &titles(&run, ROW), &detailed, alone.is_some())?;
+    let remarks = remarks(&run, &shared, &detailed);
+    let (notes, doubts) = (remarks.into_iter()).partition::<Vec<_>, _>(|one| one.is_note());
+    whole_run(out, Block::notes(doubts))?;
     if !run.groups.is_empty() {
         out.write_str(
             "<div class=\"benchmarks\"><h2 class=\"unseen\" id=\"benchmarks\">Benchmarks</h2>\n",
@@ -113,6 +117,7 @@ pub fn write_page(out: &mut dyn Write, analysis: &Analysis, header: &RunHeader) 
                     first,
                     group,
                     own,
+                    is_alone: alone.is_some(),
                 });
             }
             first += group.len();
@@ -124,6 +129,7 @@ pub fn write_page(out: &mut dyn Write, analysis: &Analysis, header: &RunHeader) 
         in_order(out, others, Section::write)?;
         out.write_str("</div>")?;
     }
+    whole_run(out, folded(notes))?;
     out.write_str("</main>\n")?;
     foot(out, analysis, header)?;
     if run.groups.is_empty() {
@@ -192,7 +198,7 @@ fn in_order<T: Sync>(
 
 /// The head of the page. A browser shows nothing before the overview is there: to lay out five
 /// hundred rows as they came took it three times as long.
-fn begin(out: &mut dyn Write, analysis: &Analysis) -> fmt::Result {
+fn begin(out: &mut dyn Write, analysis: &Analysis, is_alone: bool) -> fmt::Result {
     let sources = SCRIPTS.map(|script| format!(" '{}'", script.hash)).concat();
     let waits = if analysis.comparisons.is_empty() {
         ""
@@ -207,7 +213,10 @@ fn begin(out: &mut dyn Write, analysis: &Analysis) -> fmt::Result {
         more: &format!("{waits}<script>{}</script>\n", SCRIPTS[0].text),
     }
     .write(out)?;
-    out.write_str("<a class=\"skip\" href=\"#overview\">To the overview</a>\n")
+    out.write_str(match is_alone {
+        true => "<a class=\"skip\" href=\"#benchmarks\">To the charts</a>\n",
+        false => "<a class=\"skip\" href=\"#overview\">To the overview</a>\n",
+    })
 }
 
 /// The name of the page: its benchmark, or how many there are and who raced.
@@ -264,16 +273,35 @@ fn sides(analysis: &Analysis) -> Option<[String; 2]> {
     Some([isolated(&labels[0]), isolated(&labels[1])])
 }
 
-/// The name of the page, the tally, how the run went, and what the gates say.
-fn head(out: &mut dyn Write, run: &Run<'_>, header: &RunHeader) -> fmt::Result {
+/// The verdict of a page that holds no other; `None` for a suite, several candidates, or none.
+fn verdict_alone(run: &Run<'_>) -> Option<VerdictLine> {
+    match &run.groups[..] {
+        [[one]] if !run.is_suite() && one.candidate.is_some() => {
+            run.verdicts(std::slice::from_ref(one), false).pop()
+        }
+        _ => None,
+    }
+}
+
+/// The headline of the page, which is its verdict where there is but one; how the run went, and what
+/// the gates say.
+fn head(
+    out: &mut dyn Write,
+    run: &Run<'_>,
+    header: &RunHeader,
+    alone: Option<&VerdictLine>,
+) -> fmt::Result {
     let analysis = run.analysis;
     write!(
         out,
         "<header><div class=\"bar\"><span class=\"mark\">deadheat</span>\
-         <button type=\"button\" id=\"theme\" hidden>Theme: automatic</button></div><h1>{}</h1>",
-        Text(title(analysis))
+         <button type=\"button\" id=\"theme\" hidden>Theme: automatic</button></div>"
     )?;
-    let named = suite::is_any_run(&analysis.comparisons, run.source);
+    match alone {
+        Some(verdict) => html::verdict(out, "h1", verdict)?,
+        None => write!(out, "<h1>{}</h1>", Text(title(analysis)))?,
+    }
+    let named = alone.is_some() || suite::is_any_run(&analysis.comparisons, run.source);
     if let Some([baseline, candidate]) = sides(analysis).filter(|_| !named) {
         write!(
             out,
@@ -283,6 +311,11 @@ fn head(out: &mut dyn Write, run: &Run<'_>, header: &RunHeader) -> fmt::Result {
         )?;
     }
     let mut headline = run.headline();
+    if let Content::Headline(tally, _) = &mut headline.content
+        && alone.is_some()
+    {
+        tally.clear();
+    }
     if let Content::Headline(_, effort) = &mut headline.content {
         let started = header
             .started_at
@@ -298,8 +331,25 @@ fn head(out: &mut dyn Write, run: &Run<'_>, header: &RunHeader) -> fmt::Result {
     out.write_str("</header>\n")
 }
 
-/// Writes remarks on the whole run, or on more than one benchmark.
-fn remarks(out: &mut dyn Write, run: &Run<'_>, shared: &[Note], detailed: &[bool]) -> fmt::Result {
+/// Writes a section of remarks on the whole run; nothing without any.
+fn whole_run(out: &mut dyn Write, remarks: Option<Block<'_>>) -> fmt::Result {
+    let Some(remarks) = remarks else {
+        return Ok(());
+    };
+    out.write_str("<section class=\"remarks\"><h2>Remarks on the whole run</h2>")?;
+    html::blocks(out, &[remarks])?;
+    out.write_str("</section>\n")
+}
+
+/// Notes that unfold; `None` without any.
+fn folded<'a>(notes: Vec<Note>) -> Option<Block<'a>> {
+    let summary = counted(notes.len() as u64, "note", "notes");
+    let notes = Block::notes(notes)?;
+    Some(Block::of(Content::Fold(summary, vec![notes])))
+}
+
+/// Remarks on the whole run, or on more than one benchmark, the gravest first.
+fn remarks(run: &Run<'_>, shared: &[Note], detailed: &[bool]) -> Vec<Note> {
     let left_out = sentences::left_out(&run.analysis.left_out, GLYPHS);
     let mut notes = run.whole();
     notes.extend_from_slice(shared);
@@ -314,15 +364,7 @@ fn remarks(out: &mut dyn Write, run: &Run<'_>, shared: &[Note], detailed: &[bool
         );
         notes.push(Note::of(Severity::Note, text));
     }
-    if notes.is_empty() {
-        return Ok(());
-    }
-    out.write_str("<section class=\"remarks\" aria-labelledby=\"remarks\"><h2 id=\"remarks\">Remarks on the whole run</h2>")?;
-    html::blocks(
-        out,
-        &[Block::of(Content::Notes(Note::gravest_first(&notes)))],
-    )?;
-    out.write_str("</section>\n")
+    Note::gravest_first(&notes)
 }
 
 /// The comparisons of one benchmark, and where they stand.
@@ -336,6 +378,8 @@ struct Section<'s, 'a> {
     group: &'a [Comparison],
     /// Remarks on it alone.
     own: Vec<Note>,
+    /// True if its verdict is the headline of the page.
+    is_alone: bool,
 }
 
 impl Section<'_, '_> {
@@ -381,24 +425,61 @@ impl Section<'_, '_> {
     fn body(&self, out: &mut dyn Write) -> fmt::Result {
         let (run, group) = (self.run, self.group);
         let labels = run.labels(group);
-        let mut verdicts = run.verdicts(group, false);
-        for (line, comparison) in verdicts.iter_mut().zip(group) {
+        let verdicts = self.verdicts();
+        self.facts(out)?;
+        if let [verdict] = &verdicts[..] {
+            // The only verdict of a page is its headline.
+            if !self.is_alone {
+                html::verdict(out, "p", verdict)?;
+            }
+            html::details(out, verdict)?;
+        }
+        let (notes, doubts) = (self.own.iter().cloned()).partition::<Vec<_>, _>(Note::is_note);
+        let mut blocks: Vec<Block> = Block::notes(doubts).into_iter().collect();
+        blocks.push(Block::table(run.contenders(group)));
+        let terms = run.terms(group).filter(|_| self.is_alone);
+        blocks.extend(terms.map(Block::paragraph));
+        html::blocks(out, &blocks)?;
+        let several = group.len() > 1;
+        for (at, comparison) in group.iter().enumerate() {
+            write!(out, "<div class=\"candidate\" id=\"b{}-{at}\">", self.index)?;
+            if let (true, Some(candidate)) = (several, labels.get(at + 1)) {
+                let [candidate, baseline] = [candidate, &labels[0]].map(Text);
+                write!(out, "<h4>{candidate} against {baseline}</h4>")?;
+                let verdict = verdicts[at].clone();
+                html::blocks(out, &[Block::of(Content::Verdicts(vec![verdict]))])?;
+            } else {
+                out.write_str("<h4>Charts</h4>")?;
+            }
+            intervals::against_margin(out, comparison)?;
+            intervals::hosts(out, comparison)?;
+            if comparison.plots.is_some() {
+                html::blocks(out, &[Block::paragraph(charts::bands(comparison))])?;
+            }
+            charts::write(out, comparison, self.first + at)?;
+            out.write_str("<h4>Figures</h4>")?;
+            figures_of(out, comparison)?;
+            out.write_str("</div>")?;
+        }
+        self.notes(out, notes)
+    }
+
+    /// The verdicts with what one needs to believe them, and the rule that each breaks.
+    fn verdicts(&self) -> Vec<VerdictLine> {
+        let mut verdicts = self.run.verdicts_with_counts(self.group);
+        for (line, comparison) in verdicts.iter_mut().zip(self.group) {
             let hit = comparison.gate.as_ref();
             line.details.extend(hit.map(|hit| {
                 let pardon = gates::pardon(comparison, hit, GLYPHS).map(|one| isolated(&one));
                 gates::breach(&gates::rule(hit, GLYPHS), pardon)
             }));
         }
-        self.facts(out)?;
-        if let [_] = group {
-            html::blocks(
-                out,
-                &[Block::of(Content::Verdicts(std::mem::take(&mut verdicts)))],
-            )?;
-        }
-        let known: Vec<Note> = run
-            .notes(group)
-            .into_iter()
+        verdicts
+    }
+
+    /// Writes the notes on this benchmark alone, and those that hold for others, too; they unfold.
+    fn notes(&self, out: &mut dyn Write, own: Vec<Note>) -> fmt::Result {
+        let known: Vec<Note> = (self.run.notes(self.group).into_iter())
             .filter(|note| !self.own.contains(note))
             .collect();
         let summary = counted(
@@ -407,37 +488,8 @@ impl Section<'_, '_> {
             "remarks that hold for others, too",
         );
         let known = Block::notes(known).map(|notes| Block::of(Content::Fold(summary, vec![notes])));
-        let contenders = Block::table(run.contenders(group));
-        let blocks = Block::notes(self.own.clone())
-            .into_iter()
-            .chain(known)
-            .chain([contenders]);
-        html::blocks(out, &blocks.collect::<Vec<_>>())?;
-        let mut verdicts = verdicts.into_iter();
-        for (at, comparison) in group.iter().enumerate() {
-            write!(out, "<div class=\"candidate\" id=\"b{}-{at}\">", self.index)?;
-            match (verdicts.next(), labels.get(at + 1)) {
-                (Some(verdict), Some(candidate)) => {
-                    write!(
-                        out,
-                        "<h4>{} against {}</h4>",
-                        Text(candidate),
-                        Text(&labels[0])
-                    )?;
-                    html::blocks(out, &[Block::of(Content::Verdicts(vec![verdict]))])?;
-                }
-                _ => out.write_str("<h4>Charts</h4>")?,
-            }
-            if comparison.plots.is_some() {
-                html::blocks(out, &[Block::paragraph(charts::bands(comparison))])?;
-            }
-            intervals::hosts(out, comparison)?;
-            charts::write(out, comparison, self.first + at)?;
-            out.write_str("<h4>Figures</h4>")?;
-            figures_of(out, comparison)?;
-            out.write_str("</div>")?;
-        }
-        Ok(())
+        let blocks: Vec<Block> = folded(own).into_iter().chain(known).collect();
+        html::blocks(out, &blocks)
     }
 
     /// Writes the label and the threads of the benchmark, as its file has them.
@@ -459,7 +511,7 @@ impl Section<'_, '_> {
 
 /// All metrics side by side, then the secondary figures.
 fn figures_of(out: &mut dyn Write, comparison: &Comparison) -> fmt::Result {
-    let metrics = metrics(comparison, GLYPHS).map(Block::table);
+    let metrics = metrics(comparison, None, GLYPHS).map(Block::table);
     html::blocks(out, metrics.as_slice())?;
     let tables: Vec<Block> = figures::tables(comparison, GLYPHS)
         .into_iter()

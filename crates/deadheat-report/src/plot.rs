@@ -18,7 +18,7 @@ use deadheat_model::{LogRatio, Verdict};
 
 use crate::glyphs::Glyphs;
 use crate::layout::wrap;
-use crate::units::{share, two_digits};
+use crate::units::{round_factor, share, two_digits};
 
 /// The colour of a verdict as terminals number it.
 pub(crate) fn color_of(verdict: Option<Verdict>) -> Option<u8> {
@@ -202,10 +202,13 @@ impl ChangeScale {
             (place * self.end.ln_1p()).exp_m1()
         };
         // Steps of ratios are no round changes.
+        if let Some(factor) = round_factor(change, glyphs) {
+            return factor;
+        }
         let shown = if even || place.abs() >= 1.0 {
             share(change.abs())
         } else {
-            format!("{} %", two_digits(change.abs() * 100.0))
+            format!("{}%", two_digits(change.abs() * 100.0))
         };
         match glyphs.sign(change) {
             "" => "0".to_owned(),
@@ -231,22 +234,22 @@ mod tests {
     #[test]
     fn a_scale_ends_at_round_numbers_and_holds_the_margin() {
         let ends = |changes: &[f64]| over(changes).ends(Glyphs::Ascii).join(" ");
-        assert_eq!(ends(&[]), "-1 % +1 %");
-        assert_eq!(ends(&[0.0132]), "-2 % +2 %");
-        assert_eq!(ends(&[-0.17, 0.04]), "-20 % +20 %");
-        assert_eq!(ends(&[0.7]), "-50 % +100 %");
-        assert_eq!(ends(&[-0.7]), "-75 % +300 %");
-        assert_eq!(ends(&[50.0]), "-99 % +9900 %");
+        assert_eq!(ends(&[]), "-1% +1%");
+        assert_eq!(ends(&[0.0132]), "-2% +2%");
+        assert_eq!(ends(&[-0.17, 0.04]), "-20% +20%");
+        assert_eq!(ends(&[0.7]), "-50% +100%");
+        assert_eq!(ends(&[-0.7]), "-75% +300%");
+        assert_eq!(ends(&[50.0]), "-99% 100x");
     }
 
     #[test]
     fn one_that_is_far_off_does_not_squeeze_the_others() {
         let scale = over(&[0.01, 0.02, -0.03, 0.04, 20.0]);
-        assert_eq!(scale.ends(Glyphs::Ascii)[1], "+5 %");
+        assert_eq!(scale.ends(Glyphs::Ascii)[1], "+5%");
         assert!(scale.place(LogRatio::from_change(20.0)) > 1.0);
         assert_eq!(
             over(&[0.01, 0.02, -0.03, 0.04, 0.16]).ends(Glyphs::Ascii)[1],
-            "+20 %"
+            "+20%"
         );
     }
 

@@ -143,11 +143,11 @@ mod tests {
     fn the_line_tells_where_the_race_stands() {
         assert_eq!(
             progress_line(&progress(), 80, Glyphs::Unicode),
-            "utf8: block 12 of at most 40 · −1.20 % [−2.00 %, −0.40 %] · at most 14 s left"
+            "utf8: block 12 of at most 40 · −1.20% [−2.00%, −0.40%] · at most 14 s left"
         );
         assert_eq!(
             progress_line(&progress(), 80, Glyphs::Ascii),
-            "utf8: block 12 of at most 40 | -1.20 % [-2.00 %, -0.40 %] | at most 14 s left"
+            "utf8: block 12 of at most 40 | -1.20% [-2.00%, -0.40%] | at most 14 s left"
         );
     }
 
@@ -180,7 +180,7 @@ mod tests {
         };
         let line = progress_line(&long, 100, Glyphs::Unicode);
         assert!(line.width() <= 100 && !line.contains('\n'), "{line}");
-        assert!(line.contains("./new −1.20 %"), "{line}");
+        assert!(line.contains("./new −1.20%"), "{line}");
     }
 
     #[cfg(feature = "commands")]

@@ -5,14 +5,16 @@
 mod about;
 #[cfg(feature = "reports")]
 mod lists;
+#[cfg(feature = "reports")]
+mod pairs;
 mod text;
 
 #[cfg(feature = "reports")]
 pub(crate) use about::{about, command, shell};
 #[cfg(feature = "reports")]
-pub use lists::{
-    CommentOptions, MarkdownOptions, to_comment, to_markdown, to_markdown_with, to_paired,
-};
+pub use lists::{CommentOptions, MarkdownOptions, to_comment, to_markdown, to_markdown_with};
+#[cfg(feature = "reports")]
+pub use pairs::to_paired;
 pub use text::{TextOptions, to_text};
 
 use std::collections::HashMap;
@@ -32,9 +34,9 @@ use crate::glyphs::Glyphs;
 use crate::names::{escape, has_room, labels, shorten, shorten_apart, texts};
 use crate::sentences::{self, Called, Source};
 use crate::suite::left_out_rows;
-use crate::units::quantities;
+use crate::units::{TimeUnit, quantities_in};
 use crate::warnings::{self, WarningText};
-use crate::{hosts, placement, side_by_side, suite, surroundings};
+use crate::{hosts, placement, side_by_side, suite, surroundings, verdict_sentence};
 
 /// The amount of an answer that is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,6 +65,10 @@ pub(crate) struct Run<'a> {
     pub(crate) detail: Detail,
     pub(crate) figures: bool,
     pub(crate) plot: bool,
+    /// True if the terms of the table are explained below it.
+    pub(crate) legend: bool,
+    /// The unit of all times in tables; `None` for the one that suits them.
+    pub(crate) time_unit: Option<TimeUnit>,
     /// True where there is room for every figure of a contender.
     pub(crate) wide: bool,
     /// Columns a name may take.
@@ -99,6 +105,8 @@ impl<'a> Run<'a> {
             detail: Detail::Full,
             figures: false,
             plot: false,
+            legend: false,
+            time_unit: None,
             wide: false,
             name,
             isolated: str::to_owned,
@@ -145,9 +153,15 @@ impl<'a> Run<'a> {
         let mut heads = vec![title];
         heads.extend(shown.iter().map(|figure| figure.name_in(&group[0])));
         // How the values scatter may want a unit of its own.
-        let scatter = self
-            .wide
-            .then(|| figure_cells(&sides, metric, &[Figure::StdDev], self.glyphs));
+        let scatter = self.wide.then(|| {
+            figure_cells(
+                &sides,
+                metric,
+                &[Figure::StdDev],
+                self.time_unit,
+                self.glyphs,
+            )
+        });
         heads.extend(scatter.iter().map(|_| Figure::StdDev.name().to_owned()));
         let rates = rate_cells(group, self.glyphs);
         heads.extend(rates.iter().map(|_| "rate".to_owned()));
@@ -159,8 +173,11 @@ impl<'a> Run<'a> {
             .to_owned(),
         );
         let mut table = Table::new(Kind::Contender, heads);
+        if sides.len() > 1 {
+            table.column(Kind::Words, "");
+        }
         table.caption = format!("Contenders, per {}", self.source.iteration());
-        let figures = figure_cells(&sides, metric, shown, self.glyphs);
+        let figures = figure_cells(&sides, metric, shown, self.time_unit, self.glyphs);
         let labels = self.labels(group);
         for (index, (side, figures)) in sides.iter().zip(figures).enumerate() {
             let mut row = vec![labels[index].clone()];
@@ -168,9 +185,33 @@ impl<'a> Run<'a> {
             row.extend(scatter.as_ref().map(|scatter| scatter[index].concat()));
             row.extend(rates.as_ref().map(|rates| rates[index].clone()));
             row.push(side.samples.to_string());
+            if sides.len() > 1 {
+                row.push(["baseline", ""][index.min(1)].to_owned());
+            }
             table.rows.push(row.into());
         }
         table
+    }
+
+    /// The meaning of the terms in the answer about these, for readers who do not know them;
+    /// `None` where nothing is to be explained.
+    pub(crate) fn terms(&self, comparisons: &[Comparison]) -> Option<String> {
+        if !self.legend {
+            return None;
+        }
+        let mut terms: Vec<&str> = Vec::new();
+        let mut sides = comparisons.iter().map(|one| &one.baseline);
+        if sides.any(|side| side.typical.is_some()) {
+            terms.push("typical: a robust average, consistent with the change");
+        }
+        let has = |verdict| comparisons.iter().any(|one| one.verdict == Some(verdict));
+        if has(Verdict::Equivalent) {
+            terms.push("dead heat: 'equivalent' in JSON");
+        }
+        if has(Verdict::Inconclusive) {
+            terms.push("too close to call: 'inconclusive' in JSON");
+        }
+        (!terms.is_empty()).then(|| format!("{}.", terms.join("; ")))
     }
 
     /// The finding about each candidate, and below it what one needs to believe it.
@@ -195,7 +236,6 @@ impl<'a> Run<'a> {
             names.extend((group.len() > 1).then(|| candidate.clone()));
             let mut details: Vec<String> = Vec::new();
             details.extend(hosts::sentences(comparison, self.glyphs));
-            details.extend(sentences::waiting_out(comparison, self.glyphs));
             details.extend(side_by_side::sentence(comparison, self.glyphs));
             if full {
                 details.extend(side_by_side::why_turns(comparison));
@@ -207,9 +247,8 @@ impl<'a> Run<'a> {
                 names,
                 mark,
                 tone,
-                sentence: sentences::verdict(comparison, called, self.source, self.glyphs),
+                sentence: verdict_sentence::verdict(comparison, called, self.source, self.glyphs),
                 details,
-                aside: None,
             });
             floors.extend(sentences::noise_floor(comparison, self.glyphs));
         }
@@ -217,20 +256,30 @@ impl<'a> Run<'a> {
         floors.dedup();
         if let Some(last) = verdicts.last_mut() {
             last.details.extend(floors);
-            match self.counts(group) {
-                Some(counts) if full => last.details.push(counts),
-                counts => last.aside = counts,
-            }
+        }
+        verdicts
+    }
+
+    /// The verdicts with the base of the answer below the last one.
+    #[cfg(feature = "reports")]
+    pub(crate) fn verdicts_with_counts(&self, group: &[Comparison]) -> Vec<VerdictLine> {
+        let mut verdicts = self.verdicts(group, false);
+        if let Some(last) = verdicts.last_mut() {
+            last.details.extend(self.counts(group));
         }
         verdicts
     }
 
     /// The base of the answer and its effort; of several benchmarks the latter is said once.
-    fn counts(&self, group: &[Comparison]) -> Option<String> {
-        let mut counts: Vec<String> = Vec::new();
-        counts.extend(sentences::rests_on(group, self.source));
-        counts.extend(self.effort().filter(|_| !self.is_suite()));
-        (!counts.is_empty()).then(|| counts.join(", "))
+    pub(crate) fn counts(&self, group: &[Comparison]) -> Option<String> {
+        let base = sentences::rests_on(group, self.source);
+        let effort = self.effort().filter(|_| !self.is_suite());
+        let joined = match self.detail {
+            Detail::Full => ", ",
+            _ => " in ",
+        };
+        let counts: Vec<String> = base.into_iter().chain(effort).collect();
+        (!counts.is_empty()).then(|| counts.join(joined))
     }
 
     fn effort(&self) -> Option<String> {
@@ -280,8 +329,9 @@ impl<'a> Run<'a> {
         }
         if self.detail != Detail::Terse {
             let several = self.analysis.overall.len() > 1;
-            let line = |one| sentences::overall(one, self.analysis, several, self.glyphs);
-            lines.extend(suite::means(self.analysis).map(line));
+            let look = (several, self.detail == Detail::Full);
+            let line = |one| sentences::overall(one, self.analysis, look, self.glyphs);
+            lines.extend(self.analysis.overall.iter().map(line));
         }
         lines
     }
@@ -325,7 +375,8 @@ impl<'a> Run<'a> {
                 let change = cells_of_change(comparison, self.glyphs);
                 cells.extend(change.map(Cell::from));
                 let values = typical(&comparison.baseline, comparison.candidate.as_ref());
-                let mut values = quantities(comparison.metric.unit(), &values, self.glyphs);
+                let unit = comparison.metric.unit();
+                let mut values = quantities_in(self.time_unit, unit, &values, self.glyphs);
                 values.resize(2, nothing());
                 cells.extend(values.into_iter().map(Cell::from));
                 let moved = matches!(comparison.verdict, Some(Verdict::Faster | Verdict::Slower));
@@ -418,10 +469,27 @@ impl<'a> Run<'a> {
         let called = self.called(group);
         let candidates: Vec<&str> = called[1..].iter().map(String::as_str).collect();
         if self.detail == Detail::Full {
-            return warnings::messages(group, &candidates, self.source, self.glyphs);
+            let texts = warnings::messages(group, &candidates, self.source, self.glyphs);
+            return self.with_delays(group, texts);
         }
-        let mut texts = warnings::brief_messages(group, &candidates, self.source, self.glyphs);
+        let texts = warnings::brief_messages(group, &candidates, self.source, self.glyphs);
+        let mut texts = self.with_delays(group, texts);
         texts.retain(|one| self.detail == Detail::Brief || !one.information);
+        texts
+    }
+
+    /// The remarks with those on scheduling delay first among the notes, so that they are shown
+    /// where few are.
+    fn with_delays(&self, group: &[Comparison], mut texts: Vec<WarningText>) -> Vec<WarningText> {
+        let full = self.detail == Detail::Full;
+        let delay = |one| sentences::scheduling_delay(one, full, self.glyphs);
+        let mut delays: Vec<String> = group.iter().filter_map(delay).collect();
+        delays.dedup();
+        let at = texts.partition_point(|one| !one.information);
+        let delays = delays
+            .into_iter()
+            .map(|text| WarningText::note("scheduling-delay", text));
+        texts.splice(at..at, delays);
         texts
     }
 

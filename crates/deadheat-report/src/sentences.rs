@@ -1,13 +1,10 @@
 //! Every sentence about a result, and nothing but sentences. What is said of
 //! doubts stands in [`crate::warnings`], how a run went in `suite.rs`.
 //!
-//! They obey two rules. A change is never called by the word of textbooks for "the test rejected":
-//! it is faster or slower, with its interval. And a change that was not found is never declared
-//! absent: it is a dead heat within the margin, or too close to call.
+//! The verdict itself is in [`verdict_sentence`](crate::verdict_sentence).
 
 use deadheat_model::{
-    Better, Comparison, CutShortKept, Estimate, LogRatio, Metric, Observation, Scope, Verdict,
-    Warning,
+    Comparison, CutShortKept, LogRatio, Metric, Observation, Scope, Verdict, Warning,
 };
 
 use crate::glyphs::Glyphs;
@@ -16,8 +13,7 @@ use crate::suite::mark_alone;
 pub use crate::suite::{Called, Source};
 pub use crate::suite::{controls, effort, ending, failed, left_out, overall, tally, time};
 use crate::units::{
-    self, MOST_PERCENT, Precision, counted, effect, estimated, p_is, quantities, share, spread,
-    two_digits, waiting,
+    self, MOST_SPREAD, counted, effect, estimated, p_is, share, spread, two_digits,
 };
 
 /// The metric in words.
@@ -48,165 +44,6 @@ pub fn judged(metric: &Metric, quantile: Option<f64>, glyphs: Glyphs) -> String 
     }
 }
 
-/// The finding about one candidate, in one sentence.
-pub fn verdict(
-    comparison: &Comparison,
-    called: Called<'_>,
-    source: Source,
-    glyphs: Glyphs,
-) -> String {
-    let baseline = called.baseline;
-    let Some(candidate) = called.candidate else {
-        return match source {
-            Source::Commands => {
-                format!("'{baseline}' was measured alone; give a second command to race it.")
-            }
-            Source::Functions => {
-                format!("'{baseline}' was measured alone; add a candidate to race it.")
-            }
-            Source::Programs => format!(
-                "'{baseline}' was measured alone; give its benchmark another contender, or \
-                 deadheat bench a second build."
-            ),
-            Source::Harness => {
-                format!("'{baseline}' was measured alone; give deadheat bench a second build.")
-            }
-            Source::Recording => {
-                format!(
-                    "'{baseline}' was recorded alone; deadheat compare sets two recordings side by side."
-                )
-            }
-        };
-    };
-    let Some(estimate) = &comparison.estimate else {
-        if let Some(verdict) = comparison.verdict {
-            return of_zeros(comparison, verdict, called, glyphs);
-        }
-        return format!(
-            "no verdict: no change from '{baseline}' to '{candidate}' can be computed; {}.",
-            why_no_verdict(comparison)
-        );
-    };
-    let provisional = if comparison.provisional {
-        "provisional: "
-    } else {
-        ""
-    };
-    let found = with_interval(comparison, estimate, glyphs);
-    let sentence = match comparison.verdict {
-        Some(verdict @ (Verdict::Faster | Verdict::Slower)) => format!(
-            "'{candidate}' {} by {} ({}).",
-            than(comparison, verdict == Verdict::Slower, called, glyphs),
-            size(estimate),
-            estimated(estimate, comparison.coverage(), glyphs)[1],
-        ),
-        Some(Verdict::Equivalent) => {
-            let lean = if comparison.excludes_zero {
-                let lean = leaning(&comparison.metric, estimate);
-                format!(", yet '{candidate}' {lean}")
-            } else {
-                String::new()
-            };
-            let judged = on_what(comparison, glyphs);
-            format!(
-                "dead heat: '{candidate}' and '{baseline}' differ{judged} by less than the margin \
-                 of {} ({found}){lean}.",
-                share(comparison.margin)
-            )
-        }
-        Some(Verdict::Inconclusive) => format!(
-            "too close to call: '{candidate}' against '{baseline}'{} is {found}{}.",
-            on_what(comparison, glyphs),
-            prospects(comparison, source),
-        ),
-        None => format!(
-            "only an estimate: '{candidate}' against '{baseline}'{} is {found}; {}.",
-            on_what(comparison, glyphs),
-            why_no_verdict(comparison),
-        ),
-    };
-    format!("{provisional}{sentence}")
-}
-
-/// The verdict on sides that are all zero, of which there is no ratio.
-fn of_zeros(
-    comparison: &Comparison,
-    verdict: Verdict,
-    called: Called<'_>,
-    glyphs: Glyphs,
-) -> String {
-    let (baseline, candidate) = (called.baseline, called.candidate.unwrap_or_default());
-    let judged = on_what(comparison, glyphs);
-    let sides = [Some(&comparison.baseline), comparison.candidate.as_ref()];
-    let typical: Vec<f64> = sides.iter().flatten().map(|side| side.median).collect();
-    match verdict {
-        Verdict::Faster | Verdict::Slower => format!(
-            "'{candidate}' {}: from {} to {}.",
-            than(comparison, verdict == Verdict::Slower, called, glyphs),
-            quantities(comparison.metric.unit(), &typical[..1], glyphs).join(""),
-            quantities(comparison.metric.unit(), &typical[1..], glyphs).join(""),
-        ),
-        Verdict::Equivalent | Verdict::Inconclusive => {
-            format!("dead heat: '{candidate}' and '{baseline}' are both 0{judged}.")
-        }
-    }
-}
-
-/// "is slower than 'x'", or what says the same of memory and counts.
-fn than(comparison: &Comparison, more: bool, called: Called<'_>, glyphs: Glyphs) -> String {
-    let baseline = called.baseline;
-    let than = if called.baseline_is_shown {
-        String::new()
-    } else {
-        format!(" than '{baseline}'")
-    };
-    let judged = on_what(comparison, glyphs);
-    match &comparison.metric {
-        pace if pace.is_pace() => format!("is {}{than}{judged}", pace_word(more)),
-        other => {
-            // Slower is below in what the more of is the better.
-            let side = side(more != (other.better() == Better::More));
-            format!("is {side} '{baseline}'{judged}")
-        }
-    }
-}
-
-fn pace_word(slower: bool) -> &'static str {
-    if slower { "slower" } else { "faster" }
-}
-
-fn side(above: bool) -> &'static str {
-    if above { "above" } else { "below" }
-}
-
-fn leaning(metric: &Metric, estimate: &Estimate) -> String {
-    let more = estimate.effect.0 > 0.0;
-    let size = size(estimate);
-    let word = match metric.is_pace() {
-        true => pace_word(more),
-        false => side(more),
-    };
-    format!("is reliably {size} {word}")
-}
-
-/// " in CPU time", " in the 99 % quantile"; empty for what everybody expects.
-fn on_what(comparison: &Comparison, glyphs: Glyphs) -> String {
-    match (&comparison.metric, comparison.quantile) {
-        (Metric::Wall, None) => String::new(),
-        (Metric::Wall, Some(quantile)) => format!(" in the {}", units::quantile(quantile)),
-        (metric, None) => format!(" in {}", self::metric(metric, glyphs)),
-        (metric, quantile) => format!(" in the {}", judged(metric, quantile, glyphs)),
-    }
-}
-
-fn size(estimate: &Estimate) -> String {
-    Precision::of(estimate.interval.as_ref()).size(estimate.effect.change())
-}
-
-fn with_interval(comparison: &Comparison, estimate: &Estimate, glyphs: Glyphs) -> String {
-    estimated(estimate, comparison.coverage(), glyphs).join(", ")
-}
-
 /// The level at which the look was taken that ended the race, where that is
 /// not what the whole race promises.
 pub fn level_of_the_look(comparison: &Comparison) -> Option<String> {
@@ -229,9 +66,9 @@ pub fn design(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
     let smallest = comparison.minimum_detectable_effect;
     // Nobody looks for changes beyond what a number of percent can tell.
     let percent = smallest.map(|smallest| smallest.change() * 100.0);
-    if let Some(percent) = percent.filter(|percent| *percent <= MOST_PERCENT) {
+    if let Some(percent) = percent.filter(|percent| *percent <= MOST_SPREAD) {
         parts.push(format!(
-            "this design finds changes of {} % or more with 80 % power",
+            "this design finds changes of {}% or more with 80% power",
             two_digits(percent)
         ));
     }
@@ -353,25 +190,36 @@ fn placement_alone(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
     }
 }
 
-/// The share of waiting for a core that was taken out, and the estimate with it; `None` where it was
-/// kept.
-pub fn waiting_out(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
-    let waiting = comparison.waiting.as_ref().filter(|one| one.taken_out)?;
-    let percent = |share: f64| format!("{} %", two_digits(share * 100.0));
-    let of_baseline = percent(waiting.baseline);
-    let of_candidate = waiting.candidate.map(percent);
+/// The note on the scheduling delay that was excluded, with the estimate that includes it; `None`
+/// if it was included. Unless `always`, also `None` if it neither changes the verdict nor moves the
+/// estimate by more than the margin.
+pub fn scheduling_delay(comparison: &Comparison, always: bool, glyphs: Glyphs) -> Option<String> {
+    let delay = comparison.waiting.as_ref().filter(|one| one.taken_out)?;
+    if !always && !comparison.is_moved_by_waiting() {
+        return None;
+    }
+    let percent = |share: f64| format!("{}%", two_digits(share * 100.0));
+    let of_baseline = percent(delay.baseline);
+    let of_candidate = delay.candidate.map(percent);
     let shares = match of_candidate.filter(|candidate| *candidate != of_baseline) {
         Some(candidate) => {
-            format!("{of_baseline} of the baseline's time and {candidate} of the candidate's")
+            format!("{of_baseline} of the baseline's time, {candidate} of the candidate's")
         }
         None => format!("{of_baseline} of the time"),
     };
-    let with = waiting.kept.as_ref().map(|kept| {
-        let [change, interval] = estimated(kept, comparison.coverage(), glyphs);
-        format!("; with it: {change} ({interval})")
+    let with = delay.kept.as_ref().map(|kept| {
+        let change = effect(kept.effect, kept.interval.as_ref(), glyphs);
+        let other = delay
+            .verdict_kept
+            .filter(|_| delay.verdict_kept != comparison.verdict);
+        let other = other.map(|verdict| format!("{}, ", verdict_word_of(Some(verdict))));
+        let other = other.unwrap_or_default();
+        format!("; with it included: {other}{change} (--waiting keep)")
     });
-    let with = with.unwrap_or_default();
-    Some(format!("waiting for a core, {shares}, is taken out{with}."))
+    Some(format!(
+        "the machine was busy: scheduling delay ({shares}) is excluded{}.",
+        with.unwrap_or_default()
+    ))
 }
 
 /// The baseline against a second copy of itself, which is what the race makes of no difference;
@@ -387,69 +235,6 @@ pub fn noise_floor(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
     Some(format!(
         "baseline against itself: {change} ({interval}){doubt}."
     ))
-}
-
-/// The effort that would settle it, with the option that allows it.
-fn prospects(comparison: &Comparison, source: Source) -> String {
-    let more = comparison.replicates_to_settle;
-    let Some(more) = more.filter(|more| *more > 0) else {
-        return String::new();
-    };
-    let replicates = counted(more as u64, "more replicate", "more replicates");
-    let time = match comparison.seconds_to_settle {
-        Some(seconds) => format!(" ({})", waiting(seconds)),
-        None => String::new(),
-    };
-    let option = match source {
-        Source::Recording => String::new(),
-        _ => {
-            let used = comparison.estimate.as_ref().map_or(0, |e| e.replicates);
-            format!(": --max-replicates {}", enough(used + more))
-        }
-    };
-    format!("; about {replicates}{time} would settle it{option}")
-}
-
-/// A number of replicates that is easy to type, and not less.
-fn enough(replicates: usize) -> usize {
-    let step = match replicates {
-        0..100 => 5,
-        100..1_000 => 10,
-        1_000..10_000 => 100,
-        _ => 1_000,
-    };
-    replicates.div_ceil(step) * step
-}
-
-pub(crate) fn why_no_verdict(comparison: &Comparison) -> String {
-    for warning in &comparison.warnings {
-        match warning {
-            Warning::TooManyZeros { .. } => return "too many values are zero".to_owned(),
-            Warning::FewReplicates { have, need } => {
-                let have = counted(*have as u64, "replicate is", "replicates are");
-                return format!("{have} too few for a verdict, which needs {need}");
-            }
-            Warning::FewObservations {
-                baseline,
-                candidate,
-                need,
-                each,
-            } => {
-                if warning.is_one_a_side() {
-                    let one = one_a_side(*each);
-                    return format!("{one} tells nothing of the next");
-                }
-                let counted = observations(*baseline, *candidate, *each);
-                return format!("{counted} are too few for a verdict, which needs {need} of each");
-            }
-            Warning::TimerLimited => {
-                return "the values show no scatter, and how fine the clock is nobody knows"
-                    .to_owned();
-            }
-            _ => {}
-        }
-    }
-    "the data allow no verdict".to_owned()
 }
 
 /// "8 against 12 processes", the baseline first.
@@ -565,7 +350,7 @@ fn no_verdict_word(warnings: &[Warning]) -> &'static str {
     too_few.unwrap_or_else(|| verdict_word_of(None))
 }
 
-fn one_a_side(each: Observation) -> &'static str {
+pub(crate) fn one_a_side(each: Observation) -> &'static str {
     match each {
         Observation::File => "one recording a side",
         _ => "one process a side",

@@ -17,9 +17,7 @@ pub(crate) fn sentence(comparison: &Comparison, glyphs: Glyphs) -> Option<String
     let mut parts = vec!["both ran side by side on one core".to_owned()];
     if raced.alone > ALONE {
         let share = two_digits(raced.alone * 100.0);
-        parts.push(format!(
-            "the longer one ran alone for {share} % of its time"
-        ));
+        parts.push(format!("the longer one ran alone for {share}% of its time"));
     }
     let in_turns = raced.in_turns.as_ref();
     if let Some(turns) = in_turns.filter(|turns| turns.replicates >= ENOUGH) {

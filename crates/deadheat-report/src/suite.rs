@@ -3,8 +3,8 @@
 //! it ended, and the benchmarks that were not raced: counted, named, and why.
 
 use deadheat_model::{
-    Analysis, Comparison, Control, EndReason, Ending, FailedBenchmark, LeftOut, LeftOutReason,
-    Overall, Population, Processes, Side, Verdict,
+    Analysis, Comparison, Control, EndReason, Ending, Estimate, FailedBenchmark, LeftOut,
+    LeftOutReason, Overall, Population, Processes, Side, Verdict,
 };
 
 use crate::cost::change_head;
@@ -125,14 +125,15 @@ pub(crate) fn row_name(title: &str, candidate: Option<&str>) -> String {
 
 /// The fewest benchmarks whose geometric mean has a useful interval: with two, it reached from −98% to
 /// +712%.
-const A_SAMPLE: usize = 5;
+const A_SAMPLE: usize = 10;
 
-/// The geometric means that reports show: those that describe the given benchmarks only, and those
-/// that generalise from at least [`A_SAMPLE`] benchmarks.
-pub(crate) fn means(analysis: &Analysis) -> impl Iterator<Item = &Overall> {
-    let is_told =
-        |one: &&Overall| one.population == Population::These || one.benchmarks >= A_SAMPLE;
-    analysis.overall.iter().filter(is_told)
+/// A geometric mean as it is shown: with its interval only if there are enough benchmarks for one.
+pub(crate) fn mean_of(overall: &Overall) -> Estimate {
+    let interval = overall.estimate.interval;
+    Estimate {
+        interval: interval.filter(|_| overall.benchmarks >= A_SAMPLE),
+        ..overall.estimate
+    }
 }
 
 /// A benchmark's name with the parameter values it does not already tell, and the quantile where one
@@ -212,27 +213,35 @@ const NAME: usize = 100;
 /// Columns that a reason in the words of others may take.
 const REASON: usize = 400;
 
-/// The change over all benchmarks, and what its interval takes for granted.
-pub fn overall(overall: &Overall, analysis: &Analysis, named: bool, glyphs: Glyphs) -> String {
-    let estimate = &overall.estimate;
+/// The change over all benchmarks; in full with its interval, if there are enough of them, and what
+/// that takes for granted.
+pub fn overall(
+    overall: &Overall,
+    analysis: &Analysis,
+    (named, full): (bool, bool),
+    glyphs: Glyphs,
+) -> String {
     let whose = if named {
         format!("'{}': ", shown(&overall.candidate, 60, glyphs))
     } else {
         String::new()
     };
-    let [change, interval] = estimated(estimate, 1.0 - analysis.design.alpha, glyphs);
+    let estimate = mean_of(overall);
+    let [change, interval] = estimated(&estimate, 1.0 - analysis.design.alpha, glyphs);
     let taken = match overall.population {
-        Population::These => format!("of these {} benchmarks alone", overall.benchmarks),
-        Population::LikeThese => format!(
-            "if these {} benchmarks are a fair sample of what matters",
-            overall.benchmarks
-        ),
+        Population::These => "of these benchmarks alone",
+        Population::LikeThese => "if they are a fair sample of what matters",
+    };
+    let interval = match estimate.interval {
+        Some(_) if full => format!(" ({interval}, {taken})"),
+        _ => String::new(),
     };
     let what = match change_head(analysis.comparisons.iter().map(|one| &one.metric)) {
         "change" => "geometric mean".to_owned(),
         head => format!("geometric mean {head}"),
     };
-    format!("{whose}{what} {change} ({interval}, {taken}).")
+    let count = overall.benchmarks;
+    format!("{whose}{what} {change} over {count} benchmarks{interval}.")
 }
 
 /// That a benchmark has no answer, and why; `title` is how it is called, already fit to be shown.

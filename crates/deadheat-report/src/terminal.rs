@@ -6,7 +6,9 @@ use std::borrow::Cow;
 
 #[cfg(feature = "reports")]
 use crate::document::Plot;
-use crate::document::{Block, Content, Entry, Kind, Note, Part, Row, Severity, Table, VerdictLine};
+use crate::document::{
+    Block, Content, Entry, Kind, Note, Part, Row, Severity, Table, Tone, VerdictLine,
+};
 use crate::glyphs::Glyphs;
 use crate::layout::{self, Width as _};
 use crate::names::{has_room, labels, shorten, shorten_apart, texts};
@@ -20,11 +22,9 @@ const INDENT: usize = 2;
 /// Columns a name keeps, however narrow the terminal.
 const NAME_AT_LEAST: usize = 12;
 
-/// Counts stand no further to the right, however wide the terminal: the eye would not find them.
-const ASIDE_AT_MOST: usize = 100;
-
-/// Columns between a verdict and its counts on one line.
-const ASIDE_GAP: usize = 3;
+/// The styles of terminals by their numbers.
+const BOLD: u8 = 1;
+const DIM: u8 = 2;
 
 /// Columns of a picture that goes where there is no right edge.
 #[cfg(feature = "reports")]
@@ -106,6 +106,7 @@ impl Terminal {
             Content::Plot(_) => String::new(),
             Content::Entry(entry) => self.entry(entry),
             Content::Code(command) => self.command(command, INDENT),
+            Content::Closing(text) => layout::wrap_whole(&" ".repeat(INDENT), text, self.width),
         }
     }
 
@@ -170,28 +171,23 @@ impl Terminal {
         }
     }
 
-    /// A verdict behind its mark, with the counts to its right where there is room, else below it.
+    /// A verdict behind its mark: its size bold, its interval dim.
     fn verdict(&self, one: &VerdictLine) -> String {
-        let (mark, sentence) = (one.mark, one.sentence.as_str());
-        let sentence = if sentence.contains(". ") {
-            sentence
+        let prefix = format!("{} ", one.mark);
+        let text = self.wrapped(&prefix, &one.sentence.to_string());
+        let text = if self.color {
+            let mark = one.tone.map_or(0, Tone::code);
+            styled(
+                &text,
+                &[
+                    (one.mark, mark),
+                    (&one.sentence.strong, BOLD),
+                    (&one.sentence.parenthesis(), DIM),
+                ],
+            )
         } else {
-            sentence.trim_end_matches('.')
+            text
         };
-        let mut text = self.wrapped(&format!("{mark} "), sentence);
-        if let Some(aside) = &one.aside {
-            let line = text.trim_end_matches('\n');
-            let taken = line.width() + aside.width();
-            text = match self.width.min(ASIDE_AT_MOST).checked_sub(taken) {
-                Some(gap) if gap >= ASIDE_GAP && !line.contains('\n') => {
-                    format!("{line}{}{aside}\n", " ".repeat(gap))
-                }
-                _ => text + &self.wrapped("  ", aside),
-            };
-        }
-        if let Some(tone) = one.tone {
-            text = text.replacen(mark, &self.painted(mark, tone.code()), 1);
-        }
         let details = one.details.iter();
         details.fold(text, |text, detail| text + &self.wrapped("  ", detail))
     }
@@ -397,6 +393,51 @@ impl Terminal {
         }
         text.trim_start_matches('\n').to_owned()
     }
+}
+
+/// The wrapped text with these parts of it, which are its beginning, in their styles; 0 is no style.
+/// Lines may break within a part, so letters are counted and blanks are not.
+fn styled(text: &str, parts: &[(&str, u8)]) -> String {
+    let letters = |part: &str| part.chars().filter(|c| !c.is_whitespace()).count();
+    let mut left: Vec<(usize, u8)> = (parts.iter())
+        .map(|(part, style)| (letters(part), *style))
+        .filter(|(count, _)| *count > 0)
+        .rev()
+        .collect();
+    let mut styled = String::with_capacity(text.len() + 32);
+    let mut current = 0;
+    for character in text.chars() {
+        let is_break = character == '\n';
+        let next = match left.last() {
+            _ if is_break => 0,
+            Some((_, style)) if !character.is_whitespace() => *style,
+            Some(_) => current,
+            None => 0,
+        };
+        if next != current {
+            if current > 0 {
+                styled.push_str("\u{1b}[0m");
+            }
+            if next > 0 {
+                styled.push_str(&format!("\u{1b}[{next}m"));
+            }
+            current = next;
+        }
+        styled.push(character);
+        if !character.is_whitespace()
+            && let Some((count, _)) = left.last_mut()
+        {
+            *count -= 1;
+            if *count == 0 {
+                left.pop();
+                if current > 0 {
+                    styled.push_str("\u{1b}[0m");
+                    current = 0;
+                }
+            }
+        }
+    }
+    styled
 }
 
 /// The heads as a row.

@@ -12,9 +12,19 @@ const DIGITS: i32 = 4;
 /// for.
 const MOST_DECIMALS: usize = 3;
 
-/// The largest percentage written out. An interval from two replicates can reach beyond anything a
-/// number of percent can tell.
-pub(crate) const MOST_PERCENT: f64 = 999_999.0;
+/// Increases from here on (+900%) are shown as a factor: 16.04× is read at a glance, +1504.19% is
+/// not.
+const FACTORS_FROM: f64 = 9.0;
+
+/// The largest factor written out. An interval from two replicates can reach beyond anything that
+/// means something.
+const MOST_TIMES: f64 = 9_999.0;
+
+/// Changes beyond this share lead with a factor in sentences: 2.18× as fast.
+const LEADS_FROM: f64 = 0.25;
+
+/// The largest standard deviation written out, in percent.
+pub(crate) const MOST_SPREAD: f64 = 999.0;
 
 /// The smallest standard deviation written out, in percent: nobody acts on less.
 const LEAST_SPREAD: f64 = 0.01;
@@ -123,18 +133,90 @@ pub fn quantities(unit: Unit, values: &[f64], glyphs: Glyphs) -> Vec<String> {
     })
 }
 
-/// Decimals for values in the smallest unit: none from 1,000 on, where they are beyond four digits,
-/// else one; three below 10, where one says little.
+/// A unit that all times of a table have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeUnit {
+    /// ns
+    Nanoseconds,
+    /// µs
+    Microseconds,
+    /// ms
+    Milliseconds,
+    /// s
+    Seconds,
+}
+
+impl TimeUnit {
+    /// The names by which a user asks for a unit, each with the unit.
+    pub const ALL: [(&str, TimeUnit); 4] = [
+        ("ns", TimeUnit::Nanoseconds),
+        ("us", TimeUnit::Microseconds),
+        ("ms", TimeUnit::Milliseconds),
+        ("s", TimeUnit::Seconds),
+    ];
+
+    /// The unit of this name; "µs" is "us".
+    pub fn parse(name: &str) -> Option<TimeUnit> {
+        let name = if name == "µs" { "us" } else { name };
+        let named = Self::ALL.iter().find(|(known, _)| *known == name);
+        named.map(|(_, unit)| *unit)
+    }
+
+    fn scale(self, glyphs: Glyphs) -> Scale {
+        let (factor, symbol) = match self {
+            TimeUnit::Nanoseconds => (1.0, "ns"),
+            TimeUnit::Microseconds => (1e3, glyphs.microseconds()),
+            TimeUnit::Milliseconds => (1e6, "ms"),
+            TimeUnit::Seconds => (1e9, "s"),
+        };
+        Scale {
+            factor,
+            symbol,
+            whole: false,
+        }
+    }
+}
+
+/// The same with all times in this unit.
+pub(crate) fn quantities_in(
+    time_unit: Option<TimeUnit>,
+    unit: Unit,
+    values: &[f64],
+    glyphs: Glyphs,
+) -> Vec<String> {
+    match time_unit.filter(|_| unit == Unit::Nanoseconds) {
+        Some(fixed) => texts(values, &|value| fixed.scale(glyphs).show(*value)),
+        None => quantities(unit, values, glyphs),
+    }
+}
+
+/// The unit of a table whose smallest value is `smallest`, which has at least one digit before the
+/// point in it.
+pub(crate) fn scale_of_table(
+    time_unit: Option<TimeUnit>,
+    unit: Unit,
+    smallest: f64,
+    glyphs: Glyphs,
+) -> Scale {
+    match time_unit.filter(|_| unit == Unit::Nanoseconds) {
+        Some(fixed) => fixed.scale(glyphs),
+        None => Scale::fitting(unit, smallest, glyphs),
+    }
+}
+
+/// Decimals for the values of a row: none from 1,000 on, where they are beyond four digits, else
+/// one; three below 10, where one says little; four digits below 1.
 fn plain_decimals(values: &[f64]) -> usize {
     let positive = values.iter().copied().filter(|value| *value > 0.0);
     match positive.fold(f64::INFINITY, f64::min) {
+        smallest if smallest < 1.0 => decimals(smallest, 4).min(9),
         smallest if smallest < 10.0 => 3,
         smallest if smallest < 1000.0 => 1,
         _ => 0,
     }
 }
 
-/// Values that are to be compared, in the smallest unit and without its name.
+/// Values that are to be compared, without a unit.
 pub fn plain<const N: usize>(values: &[f64; N]) -> [String; N] {
     let decimals = plain_decimals(values);
     values.map(|value| format!("{value:.decimals$}"))
@@ -180,7 +262,7 @@ impl Precision {
     }
 
     /// The same for the ends of an interval: up to two digits more where they tell an end from
-    /// zero, so that `[-0.02 %, +2.63 %]` does not begin at `-0.0 %`.
+    /// zero, so that `[-0.02%, +2.63%]` does not begin at `-0.0%`.
     fn of_ends(interval: &Interval) -> Precision {
         let Precision(plain) = Precision::of(Some(interval));
         let percents = ends(interval).map(|change| (change * 100.0).abs());
@@ -207,21 +289,47 @@ impl Precision {
     /// The end of an interval. The sign is kept when the digits round to zero: an interval that
     /// leaves out zero must not look as if it touched it.
     pub(crate) fn end(self, change: f64, glyphs: Glyphs) -> String {
-        self.percent(change, glyphs.sign(change))
-    }
-
-    /// The size of a relative change without its sign, in percent.
-    pub fn size(self, change: f64) -> String {
-        self.percent(change, "")
-    }
-
-    fn percent(self, change: f64, sign: &str) -> String {
-        let percent = (change * 100.0).abs();
-        if percent > MOST_PERCENT {
-            return format!("over {sign}{MOST_PERCENT} %");
+        if change >= FACTORS_FROM {
+            let factor = change + 1.0;
+            let digits = if self.0 > 0 { 4 } else { 3 };
+            return times(factor, decimals(factor, digits), glyphs);
         }
-        format!("{sign}{percent:.*} %", self.0)
+        format!("{}{}", glyphs.sign(change), self.size(change))
     }
+
+    /// The size of a decrease or of a small increase without its sign, in percent.
+    pub fn size(self, change: f64) -> String {
+        let percent = (change * 100.0).abs();
+        format!("{percent:.*}%", self.0)
+    }
+}
+
+/// `factor` as "2.18×", with three digits or as many decimals as are asked for.
+fn times(factor: f64, decimals: usize, glyphs: Glyphs) -> String {
+    let sign = glyphs.times();
+    match factor {
+        large if large > MOST_TIMES => format!("over {MOST_TIMES}{sign}"),
+        factor => format!("{factor:.decimals$}{sign}"),
+    }
+}
+
+/// The factor that leads a sentence about this effect, always above 1: "2.18×" for a change of
+/// −54.1%. `None` for changes of up to 25%, which percent tell best.
+pub(crate) fn leading_factor(effect: LogRatio, glyphs: Glyphs) -> Option<String> {
+    let factor = effect.0.abs().exp();
+    let leads = effect.change().abs() > LEADS_FROM;
+    leads.then(|| times(factor, decimals(factor, 3), glyphs))
+}
+
+/// A large increase at a mark of an axis, as a factor: "10×"; `None` for what percent tell.
+pub(crate) fn round_factor(change: f64, glyphs: Glyphs) -> Option<String> {
+    let factor = change + 1.0;
+    (change >= FACTORS_FROM).then(|| times(factor, decimals(factor, 2), glyphs))
+}
+
+/// True for an increase that is shown as a factor wherever it is shown.
+pub(crate) fn is_shown_as_factor(effect: LogRatio) -> bool {
+    effect.change() >= FACTORS_FROM
 }
 
 /// An effect with as many digits as its interval allows.
@@ -229,16 +337,24 @@ pub fn effect(effect: LogRatio, interval: Option<&Interval>, glyphs: Glyphs) -> 
     Precision::of(interval).signed(effect.change(), glyphs)
 }
 
-/// The change of an estimate, and "95 % interval +7.2 to +11.2 %". The promise is held by all looks
-/// together, so it is that of the whole race that is told, and not the level of the one look that
-/// ended it.
+/// The change of an estimate, and "95% CI +7.2% to +11.2%". All looks together keep the level of the
+/// race, so the interval has that level here and not that of the one look that ended the race.
 pub(crate) fn estimated(estimate: &Estimate, coverage: f64, glyphs: Glyphs) -> [String; 2] {
     let change = effect(estimate.effect, estimate.interval.as_ref(), glyphs);
     let interval = match &estimate.interval {
-        Some(interval) => format!("{} interval {}", share(coverage), range(interval, glyphs)),
+        Some(interval) => format!(
+            "{} {}",
+            confidence_interval(coverage),
+            range(interval, glyphs)
+        ),
         None => "without an interval".to_owned(),
     };
     [change, interval]
+}
+
+/// "95% CI".
+pub(crate) fn confidence_interval(coverage: f64) -> String {
+    format!("{} CI", share(coverage))
 }
 
 /// Both ends of an interval, as relative changes.
@@ -252,7 +368,7 @@ pub fn interval(interval: &Interval, glyphs: Glyphs) -> String {
     format!("[{low}, {high}]")
 }
 
-/// An effect with its interval: "+2.1 % [+1.4 %, +2.8 %]".
+/// An effect with its interval: "+2.1% [+1.4%, +2.8%]".
 pub(crate) fn sized(effect: LogRatio, found: Option<&Interval>, glyphs: Glyphs) -> String {
     let change = self::effect(effect, found, glyphs);
     match found {
@@ -261,10 +377,9 @@ pub(crate) fn sized(effect: LogRatio, found: Option<&Interval>, glyphs: Glyphs) 
     }
 }
 
-/// The ends of an interval in a sentence: "+7.2 to +11.2 %".
+/// The ends of an interval in a sentence: "+7.2% to +11.2%".
 pub fn range(interval: &Interval, glyphs: Glyphs) -> String {
-    let [low, high] = shown_ends(interval, glyphs);
-    format!("{} to {high}", low.trim_end_matches(" %"))
+    shown_ends(interval, glyphs).join(" to ")
 }
 
 fn shown_ends(interval: &Interval, glyphs: Glyphs) -> [String; 2] {
@@ -281,7 +396,7 @@ pub(crate) fn extent(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
 
 /// The part of an estimate that an axis has room for: its effect, and the ends of its interval as
 /// far as a factor of two from there. Two replicates, or a mean of two benchmarks, would stretch it
-/// from -99 to +9900 %, and what is known of the others into a line.
+/// from -99 to +9900%, and what is known of the others into a line.
 pub(crate) fn drawn_span(estimate: &Estimate) -> (LogRatio, LogRatio) {
     let LogRatio(effect) = estimate.effect;
     let interval = estimate.interval;
@@ -297,31 +412,31 @@ pub(crate) fn drawn_span(estimate: &Estimate) -> (LogRatio, LogRatio) {
 pub fn spread(sd: LogRatio, glyphs: Glyphs) -> String {
     let percent = sd.change() * 100.0;
     let sign = glyphs.plus_minus();
-    if percent > MOST_PERCENT {
-        format!("over {sign}{MOST_PERCENT} %")
+    if percent > MOST_SPREAD {
+        format!("over {sign}{MOST_SPREAD}%")
     } else if percent < LEAST_SPREAD {
-        format!("under {sign}{LEAST_SPREAD} %")
+        format!("under {sign}{LEAST_SPREAD}%")
     } else {
-        format!("{sign}{} %", two_digits(percent))
+        format!("{sign}{}%", two_digits(percent))
     }
 }
 
 /// A share, a margin or a confidence in percent, without trailing zeros.
 ///
-/// Only 1 is ever shown as 100 %, and only 0 as 0 %.
+/// Only 1 is ever shown as 100%, and only 0 as 0%.
 pub fn share(share: f64) -> String {
     let percent = share * 100.0;
     let from_edge = percent.min(100.0 - percent);
     if from_edge <= 0.0 {
-        return format!("{percent:.0} %");
+        return format!("{percent:.0}%");
     }
     let places = decimals(from_edge, 2).clamp(2, 9);
     let digits = format!("{percent:.places$}");
     let digits = digits.trim_end_matches('0').trim_end_matches('.');
-    format!("{digits} %")
+    format!("{digits}%")
 }
 
-/// "99 % quantile".
+/// "99% quantile".
 pub fn quantile(of: f64) -> String {
     format!("{} quantile", share(of))
 }
@@ -465,12 +580,30 @@ mod tests {
     }
 
     #[test]
+    fn times_in_a_unit_that_was_asked_for_keep_it_and_other_values_do_not() {
+        let show = |name, unit, values: &[f64]| {
+            quantities_in(TimeUnit::parse(name), unit, values, Glyphs::Ascii)
+        };
+        let times = [97.0, 2.162e7];
+        assert_eq!(
+            show("ms", Unit::Nanoseconds, &times),
+            ["0.00009700 ms", "21.62 ms"]
+        );
+        assert_eq!(
+            show("µs", Unit::Nanoseconds, &times),
+            ["0.09700 us", "21620 us"]
+        );
+        assert_eq!(show("ms", Unit::Bytes, &[2048.0]), ["2.000 KiB"]);
+        assert_eq!(TimeUnit::parse("h"), None);
+    }
+
+    #[test]
     fn a_change_has_two_digits_of_the_half_width_of_its_interval() {
         for (low, change, high, text) in [
-            (0.0987, 0.1012, 0.1038, "+10.12 % [+9.87 %, +10.38 %]"),
-            (-0.02, -0.012, -0.004, "−1.20 % [−2.00 %, −0.40 %]"),
-            (-0.3, 0.1, 0.5, "+10 % [−30 %, +50 %]"),
-            (0.00231, 0.00248, 0.00265, "+0.248 % [+0.231 %, +0.265 %]"),
+            (0.0987, 0.1012, 0.1038, "+10.12% [+9.87%, +10.38%]"),
+            (-0.02, -0.012, -0.004, "−1.20% [−2.00%, −0.40%]"),
+            (-0.3, 0.1, 0.5, "+10% [−30%, +50%]"),
+            (0.00231, 0.00248, 0.00265, "+0.248% [+0.231%, +0.265%]"),
         ] {
             let range = interval_of(low, high);
             let theta = LogRatio::from_change(change);
@@ -484,25 +617,48 @@ mod tests {
     }
 
     #[test]
+    fn an_increase_of_tenfold_or_more_is_a_factor() {
+        let shown = |low, change, high| {
+            let range = interval_of(low, high);
+            let change = effect(LogRatio::from_change(change), Some(&range), Glyphs::Unicode);
+            format!("{change} {}", interval(&range, Glyphs::Ascii))
+        };
+        assert_eq!(shown(15.02, 15.04, 15.06), "16.04× [16.02x, 16.06x]");
+        assert_eq!(shown(5.0, 12.0, 20.0), "13.0× [+500%, 21.0x]");
+        assert_eq!(shown(8.8, 8.9, 8.99), "+890.0% [+880.0%, +899.0%]");
+    }
+
+    #[test]
+    fn a_factor_leads_beyond_a_quarter_either_way() {
+        let factor = |change| leading_factor(LogRatio::from_change(change), Glyphs::Unicode);
+        assert_eq!(factor(0.25), None);
+        assert_eq!(factor(-0.2), None);
+        assert_eq!(factor(-0.541).as_deref(), Some("2.18×"));
+        assert_eq!(factor(0.352).as_deref(), Some("1.35×"));
+        assert_eq!(factor(-0.9999).as_deref(), Some("over 9999×"));
+        assert_eq!(factor(15.04).as_deref(), Some("16.0×"));
+    }
+
+    #[test]
     fn an_end_near_zero_has_digits_that_tell_it_from_zero_or_keeps_its_sign() {
         let range = interval_of(-0.000_2, 0.026);
-        assert_eq!(interval(&range, Glyphs::Ascii), "[-0.02 %, +2.60 %]");
+        assert_eq!(interval(&range, Glyphs::Ascii), "[-0.02%, +2.60%]");
         let near = interval_of(-0.004, -0.000_01);
-        assert_eq!(interval(&near, Glyphs::Ascii), "[-0.400 %, -0.001 %]");
+        assert_eq!(interval(&near, Glyphs::Ascii), "[-0.400%, -0.001%]");
         let nearer = interval_of(-0.004, -0.000_000_1);
-        assert_eq!(interval(&nearer, Glyphs::Ascii), "[-0.40 %, -0.00 %]");
+        assert_eq!(interval(&nearer, Glyphs::Ascii), "[-0.40%, -0.00%]");
         let touching = interval_of(0.0, 0.026);
-        assert_eq!(interval(&touching, Glyphs::Ascii), "[0.0 %, +2.6 %]");
-        assert_eq!(Precision(1).signed(0.0, Glyphs::Ascii), "0.0 %");
+        assert_eq!(interval(&touching, Glyphs::Ascii), "[0.0%, +2.6%]");
+        assert_eq!(Precision(1).signed(0.0, Glyphs::Ascii), "0.0%");
     }
 
     #[test]
     fn a_change_that_rounds_to_nothing_has_no_sign() {
         for change in [-0.004, -0.0, 0.0, 0.004] {
-            assert_eq!(Precision(0).signed(change, Glyphs::Ascii), "0 %");
+            assert_eq!(Precision(0).signed(change, Glyphs::Ascii), "0%");
         }
-        assert_eq!(Precision(0).signed(-0.006, Glyphs::Ascii), "-1 %");
-        assert_eq!(Precision(2).signed(-0.000_01, Glyphs::Ascii), "0.00 %");
+        assert_eq!(Precision(0).signed(-0.006, Glyphs::Ascii), "-1%");
+        assert_eq!(Precision(2).signed(-0.000_01, Glyphs::Ascii), "0.00%");
     }
 
     #[test]
@@ -534,14 +690,15 @@ mod tests {
             high: LogRatio(800.0),
             confidence: 0.95,
         };
-        assert_eq!(interval(&range, Glyphs::Ascii), "[-100 %, over +999999 %]");
+        assert_eq!(interval(&range, Glyphs::Ascii), "[-100%, over 9999x]");
     }
 
     #[test]
     fn plain_values_of_a_row_have_the_decimals_that_the_smallest_needs() {
         assert_eq!(plain(&[1234.56, 98765.4]), ["1235", "98765"]);
         assert_eq!(plain(&[999.96, 1000.25]), ["1000.0", "1000.2"]);
-        assert_eq!(plain(&[0.25, 12.0]), ["0.250", "12.000"]);
+        assert_eq!(plain(&[0.25, 12.0]), ["0.2500", "12.0000"]);
+        assert_eq!(plain(&[0.021, 0.023]), ["0.02100", "0.02300"]);
         assert_eq!(plain(&[0.0, 5000.0]), ["0", "5000"]);
         let signed = |difference| plain_signed(&[12.0], difference, Glyphs::Unicode);
         assert_eq!(signed(-1.25), "−1.2");
@@ -552,14 +709,14 @@ mod tests {
     #[test]
     fn a_share_never_rounds_to_certainty() {
         for (value, text) in [
-            (0.95, "95 %"),
-            (0.9884, "98.84 %"),
-            (0.999_999, "99.9999 %"),
-            (0.000_003, "0.0003 %"),
-            (0.01, "1 %"),
-            (0.0, "0 %"),
-            (1.0, "100 %"),
-            (0.2, "20 %"),
+            (0.95, "95%"),
+            (0.9884, "98.84%"),
+            (0.999_999, "99.9999%"),
+            (0.000_003, "0.0003%"),
+            (0.01, "1%"),
+            (0.0, "0%"),
+            (1.0, "100%"),
+            (0.2, "20%"),
         ] {
             assert_eq!(share(value), text);
         }
@@ -568,15 +725,15 @@ mod tests {
     #[test]
     fn a_spread_has_two_digits_and_no_false_nought() {
         for (sd, text) in [
-            (0.0139, "±1.4 %"),
-            (0.1823, "±20 %"),
-            (0.000_209, "±0.021 %"),
-            (0.000_02, "under ±0.01 %"),
-            (800.0, "over ±999999 %"),
+            (0.0139, "±1.4%"),
+            (0.1823, "±20%"),
+            (0.000_209, "±0.021%"),
+            (0.000_02, "under ±0.01%"),
+            (800.0, "over ±999%"),
         ] {
             assert_eq!(spread(LogRatio(sd), Glyphs::Unicode), text);
         }
-        assert_eq!(spread(LogRatio(0.0139), Glyphs::Ascii), "+-1.4 %");
+        assert_eq!(spread(LogRatio(0.0139), Glyphs::Ascii), "+-1.4%");
     }
 
     #[test]

@@ -277,8 +277,8 @@ pub fn sentence(warning: &Warning, source: Source, glyphs: Glyphs) -> String {
         ),
         Warning::SingleBlocks { replicates } => format!(
             "The recording has {replicates} replicates of one block each; with so few the \
-             interval is a little too narrow (measured: 92 % at 6 and 94 % at 11 instead of \
-             95 %). Record more replicates, or more blocks in each."
+             interval is a little too narrow (measured: 92% at 6 and 94% at 11 instead of \
+             95%). Record more replicates, or more blocks in each."
         ),
         Warning::Provisional => format!(
             "There is one replicate only, so memory was laid out once and the verdict is \
@@ -842,7 +842,7 @@ mod tests {
     #[test]
     fn a_suite_is_told_each_thing_once_and_of_whom() {
         let (note, doubt) = (told(true, "Linked once."), told(false, "Groups disagree."));
-        let other = told(false, "Groups disagree by 3 %.");
+        let other = told(false, "Groups disagree by 3%.");
         let suite = |told: [Vec<WarningText>; 3]| {
             let titles = ["a", "b", "c"].map(str::to_owned);
             let told = titles.into_iter().zip(told).collect::<Vec<_>>();
@@ -894,7 +894,7 @@ mod tests {
         let only = told((1, 1), Source::Functions);
         assert!(
             only.starts_with(
-                "The baseline of 'parse\\n' reads +3.10 % against a second copy of itself. "
+                "The baseline of 'parse\\n' reads +3.10% against a second copy of itself. "
             ),
             "{only}"
         );

@@ -9,9 +9,9 @@ use std::path::Path;
 use deadheat_analysis::analyse_with;
 use deadheat_analysis::{Options, analyse};
 use deadheat_engine::stdout_was_closed;
-use deadheat_format::NOWHERE;
+use deadheat_format::{NOWHERE, are_first_runs};
 use deadheat_model::{Analysis, Run, TextCells};
-use deadheat_report::{Detail, Glyphs, TextOptions, judged_nothing, to_json, to_text};
+use deadheat_report::{Detail, Glyphs, TextOptions, TimeUnit, judged_nothing, to_json, to_text};
 #[cfg(feature = "reports")]
 use deadheat_report::{MarkdownOptions, to_markdown_with, to_paired};
 
@@ -62,7 +62,7 @@ impl Format {
         (Format::Terse, "terse", "a line per comparison, and doubts"),
         (Format::Json, "json", "for programs: all there is to know"),
         #[cfg(feature = "reports")]
-        (Format::Markdown, "markdown", "for a document"),
+        (Format::Markdown, "markdown", "the answer, for a document"),
         #[cfg(feature = "reports")]
         (
             Format::Paired,
@@ -73,7 +73,7 @@ impl Format {
         (
             Format::Csv,
             "csv",
-            "a row per benchmark, candidate and metric",
+            "a row per benchmark, candidate and metric, without samples",
         ),
     ];
 
@@ -104,8 +104,41 @@ pub struct Answer {
     pub gate: Gate,
     /// Shows every metric and every note in text.
     pub verbose: bool,
+    /// The unit of all times in the tables of text; `None` for the one that suits them.
+    pub time_unit: Option<TimeUnit>,
     /// The way names are written into CSV.
     pub cells: TextCells,
+}
+
+/// The files that a race is recorded in, as the answer names them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunFiles {
+    /// Each in words: "recorded in x.jsonl".
+    lines: Vec<String>,
+    /// True if their folder holds no earlier run, so that the reader may be new.
+    are_the_first: bool,
+}
+
+impl RunFiles {
+    /// The files of a race, and of the second one if there was one.
+    pub fn new(raced: &Raced) -> RunFiles {
+        let first = &raced.first.path;
+        if first == Path::new(NOWHERE) {
+            return RunFiles {
+                lines: vec!["not recorded".to_owned()],
+                are_the_first: false,
+            };
+        }
+        let second = raced.second.as_ref().map(|second| &second.path);
+        let second = second.filter(|second| *second != Path::new(NOWHERE));
+        let count = 1 + usize::from(second.is_some());
+        let mut lines = vec![format!("recorded in {}", first.display())];
+        lines.extend(second.map(|second| format!("second race in {}", second.display())));
+        RunFiles {
+            lines,
+            are_the_first: are_first_runs(first, count),
+        }
+    }
 }
 
 impl Answer {
@@ -132,28 +165,6 @@ impl Answer {
             Format::Paired => false,
             _ => true,
         }
-    }
-
-    /// Returns the path of the run as a line below the answer; a brief answer says how to see more.
-    pub fn recorded_in(&self, path: &Path) -> String {
-        if path == Path::new(NOWHERE) {
-            return "not recorded".to_owned();
-        }
-        let path = path.display();
-        match (self.format, self.verbose) {
-            (Format::Text, false) => format!("{path}   (-v for every metric and note)"),
-            _ => path.to_string(),
-        }
-    }
-
-    /// Returns the lines below the answer about a race, and the second one of it if there was one.
-    pub fn recorded(&self, raced: &Raced) -> Vec<String> {
-        let second = raced.second.as_ref();
-        let second = second.filter(|second| second.path != Path::new(NOWHERE));
-        let second = second.map(|second| format!("second race in {}", second.path.display()));
-        let mut lines = vec![self.recorded_in(&raced.first.path)];
-        lines.extend(second);
-        lines
     }
 
     /// A run analysed for this answer, and held against its gate.
@@ -196,16 +207,25 @@ impl Answer {
     }
 
     /// Prints the answer to standard output, as wide as the terminal there.
-    /// Fails when that cannot be written to; that nobody reads on is fine.
+    /// Fails if that cannot be written to; a closed pipe is fine.
     pub fn print(&self, analysis: &Analysis) -> Result<(), Failure> {
-        to_stdout(&self.told(analysis))
+        self.print_with(analysis, &RunFiles::default(), &[])
     }
 
-    /// Prints the answer and the lines below it.
-    pub fn print_with(&self, analysis: &Analysis, below: &[String]) -> Result<(), Failure> {
-        self.print(analysis)?;
+    /// Prints the answer with the files of its run, and the lines below it.
+    pub fn print_with(
+        &self,
+        analysis: &Analysis,
+        files: &RunFiles,
+        below: &[String],
+    ) -> Result<(), Failure> {
+        to_stdout(&self.told(analysis, files))?;
+        let files = match self.format {
+            Format::Text => &[],
+            _ => &files.lines[..],
+        };
         // Nothing may follow a document.
-        let mut below = below.iter().filter(|_| !self.is_document());
+        let mut below = files.iter().chain(below).filter(|_| !self.is_document());
         below.try_for_each(|line| to_stdout(&format!("  {line}\n")))
     }
 
@@ -235,7 +255,7 @@ impl Answer {
         self.status(analysis)
     }
 
-    fn told(&self, analysis: &Analysis) -> String {
+    fn told(&self, analysis: &Analysis, files: &RunFiles) -> String {
         let figures = self.figures;
         match self.format {
             Format::Text | Format::Terse => to_text(
@@ -252,13 +272,21 @@ impl Answer {
                     figures,
                     plot: self.plot,
                     whole_names: terminal::width_of_stdout().is_none(),
+                    recorded: &files.lines,
+                    legend: files.are_the_first,
+                    time_unit: self.time_unit,
                 },
             ),
             Format::Json => to_json(analysis),
             #[cfg(feature = "reports")]
             Format::Paired => {
                 let glyphs = Glyphs::new(terminal::speaks_unicode());
-                to_paired(analysis, terminal::width_of_tables(), glyphs)
+                to_paired(
+                    analysis,
+                    terminal::width_of_tables(),
+                    self.time_unit,
+                    glyphs,
+                )
             }
             #[cfg(feature = "reports")]
             Format::Markdown => to_markdown_with(analysis, &MarkdownOptions { figures }),
@@ -331,7 +359,7 @@ mod tests {
 
     #[test]
     fn every_format_has_its_shape() {
-        let told = |answer: Answer| answer.told(&analysis(&answer));
+        let told = |answer: Answer| answer.told(&analysis(&answer), &RunFiles::default());
         assert!(told(answer(Format::Json)).starts_with('{'));
         #[cfg(feature = "reports")]
         assert!(told(answer(Format::Markdown)).starts_with("| "));
@@ -374,7 +402,7 @@ mod tests {
             color: Color::Never,
             ..Answer::default()
         };
-        let text = drawn.told(&analysis(&drawn));
+        let text = drawn.told(&analysis(&drawn), &RunFiles::default());
         assert!(
             text.contains("Change of every block in order of time"),
             "{text}"

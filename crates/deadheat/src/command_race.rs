@@ -36,7 +36,7 @@ impl Shell {
             "default" => Ok(Shell::Words(vec!["sh".to_owned()])),
             _ => match shell_words::split(text) {
                 Ok(words) if !words.is_empty() => Ok(Shell::Words(words)),
-                Ok(_) => usage("--shell: the command is empty".to_owned()),
+                Ok(_) => usage("--shell: the name of the shell is empty".to_owned()),
                 Err(_) => usage(format!("'{text}': a quote is not closed")),
             },
         }
@@ -80,7 +80,7 @@ pub fn value(text: &str, more_is_better: &[String]) -> Result<Value, Failure> {
         .filter(|(_, pattern)| !pattern.is_empty())
     else {
         return usage(format!(
-            "--value '{text}' is no NAME=PATTERN, such as 'rps=Requests/sec: +([0-9.]+)' or \
+            "--value '{text}' is not NAME=PATTERN\nhelp: write such as 'rps=Requests/sec: +([0-9.]+)' or \
              'p99=/latency/p99'"
         ));
     };
@@ -194,7 +194,7 @@ impl CommandRaceSpec {
         for command in &self.commands {
             if command.starts_with('-') {
                 hints.push(format!(
-                    "'{command}' is taken for a command; options go before the --"
+                    "'{command}' is taken for a command\nhelp: options go before the --"
                 ));
             }
             if self.parameters.is_empty()
@@ -217,7 +217,9 @@ impl CommandRaceSpec {
             hints.extend(parameter.hints(&texts));
         }
         if self.values.read.len() > 1 && self.settings.metric.is_none() {
-            hints.push("wall time is judged; --metric NAME judges one of the values".to_owned());
+            hints.push(
+                "wall time is judged\nhelp: --metric NAME judges one of the values".to_owned(),
+            );
         }
         hints
     }

@@ -141,9 +141,9 @@ impl Failure {
         }
     }
 
-    /// Tells standard error and gives the exit code.
+    /// Writes the message to standard error and returns the exit code.
     pub fn report(&self) -> u8 {
-        terminal::to_stderr("deadheat: error", &self.to_string());
+        terminal::to_stderr("error", &self.to_string());
         self.code()
     }
 

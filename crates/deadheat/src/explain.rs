@@ -65,7 +65,8 @@ impl ExplainSpec {
     pub fn of_commands(commands: &CommandRaceSpec) -> Result<Self, Failure> {
         if commands.commands.len() < 2 {
             return Err(Failure::Usage(
-                "explain sets commands side by side; give two of them, each one quoted".to_owned(),
+                "explain sets commands side by side\nhelp: give two of them, each one quoted"
+                    .to_owned(),
             ));
         }
         Ok(Self {
@@ -99,7 +100,8 @@ impl ExplainSpec {
                 }
             }
         }
-        let found = |selection: &Selection| match (&workers.sides, &launched.sides) {
+        let found = |selection: &Selection| {
+            match (&workers.sides, &launched.sides) {
             ([Some(_), None], [None, None]) => {
                 Ok(race_alone(std::slice::from_ref(&workers), selection))
             }
@@ -109,7 +111,7 @@ impl ExplainSpec {
             ),
             (_, [Some(_), None] | [None, Some(_)]) if workers.sides == [None, None] => {
                 Err(Failure::Usage(
-                    "the benchmarks of one program have nothing to be set beside; give a second \
+                    "the benchmarks of one program have nothing to be set beside\nhelp: give a second \
                      program"
                         .to_owned(),
                 ))
@@ -118,6 +120,7 @@ impl ExplainSpec {
                 "'{}' and '{}' are programs of two kinds; only those of one can be set side by side",
                 names[0], names[1]
             ))),
+        }
         };
         let Pairing {
             benchmarks,
@@ -144,7 +147,7 @@ impl ExplainSpec {
         let recorded = Recorded::open(path, &rules)?;
         if recorded.run().header.origin != Origin::Race {
             return Err(Failure::Usage(format!(
-                "{} holds results and no programs that could be run; give two programs, or the run \
+                "{} holds results and no programs that could be run\nhelp: give two programs, or the run \
                  file of a race",
                 path.display()
             )));

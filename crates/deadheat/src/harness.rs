@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use deadheat_engine::{
     LinkProgram, LocalContenders, PLACEMENTS_VARIABLE, WorkerPipes, WorkerProgram, serve,
 };
+use deadheat_model::in_one_line;
 
 use self::arguments::{Arguments, Mode, help};
 use crate::answer::{Format, to_stdout};
@@ -263,7 +264,7 @@ fn smoke(
             Ok(()) => say(&format!("test {name} ... ok\n")),
             Err(error @ RaceError::Interrupted { .. }) => Err(error.into()),
             Err(error) => {
-                failures.push((name.clone(), error.to_string()));
+                failures.push((name.clone(), in_one_line(&error.to_string())));
                 say(&format!("test {name} ... FAILED\n"))
             }
         }

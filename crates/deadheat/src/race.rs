@@ -125,7 +125,9 @@ impl std::fmt::Display for RaceError {
                 f.write_str("interrupted before the first block; nothing was recorded")
             }
             Self::Save(inner) => write!(f, "--save: {inner}"),
-            Self::Record(inner) => write!(f, "{inner}; --save FILE records the run elsewhere"),
+            Self::Record(inner) => {
+                write!(f, "{inner}\nhelp: --save FILE records the run elsewhere")
+            }
             Self::Resume(inner) => write!(f, "--resume: {inner}"),
             Self::BrokenOff { error, .. } => write!(f, "{error}"),
             Self::MetricNotMeasured { metric, reason } => write!(f, "--metric {metric}: {reason}"),

@@ -134,7 +134,7 @@ fn recording(path: &Path, rules: &Rules) -> Result<Recording, Failure> {
     }
     if files_in(path).map_err(Failure::reading)?.is_some() {
         return Err(Failure::Data(format!(
-            "{} is a folder of files; name them one by one, or set two such folders side by side: \
+            "{} is a folder of files\nhelp: name them one by one, or set two such folders side by side: \
              deadheat compare OLD NEW",
             path.display()
         )));

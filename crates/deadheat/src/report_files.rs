@@ -13,7 +13,7 @@ use {
     deadheat_report::to_pictures,
 };
 
-use crate::answer::{Answer, to_stdout};
+use crate::answer::{Answer, RunFiles, to_stdout};
 use crate::exit::Failure;
 
 /// The reports to write, each to a file or folder.
@@ -54,7 +54,7 @@ impl ReportFiles {
         #[cfg(all(feature = "commands", not(feature = "png")))]
         if self.png.is_some() {
             return Err(Failure::Usage(
-                "--png: this deadheat was built without pictures made of pixels; --svg needs \
+                "--png: this deadheat was built without pictures made of pixels\nhelp: --svg needs \
                  nothing, and `cargo install --path crates/deadheat-cli --features png` builds \
                  one that has them"
                     .to_owned(),
@@ -70,8 +70,7 @@ impl ReportFiles {
         Ok(())
     }
 
-    /// On a command line the file of a comment may be left out, so in `--markdown
-    /// old.json new.json` one of two results would be taken for it, and lost.
+    /// A slip such as `--markdown=results.json` would lose results.
     #[cfg(feature = "commands")]
     fn refuse_to_replace_foreign_files(&self) -> Result<(), Failure> {
         let Some(path) = self.markdown.as_ref().filter(|_| !self.takes_stdout()) else {
@@ -81,8 +80,8 @@ impl ReportFiles {
             .is_ok_and(|old| !old.is_empty() && !old.starts_with(COMMENT_BEGINS.as_bytes()));
         if foreign {
             Err(Failure::Usage(format!(
-                "--markdown: {} is there and no comment of deadheat's; remove it, choose another \
-                 name, or put --markdown last to print the comment",
+                "--markdown: {} exists and is not a comment of deadheat's\nhelp: remove it, or choose \
+                 another name",
                 path.display()
             )))
         } else {
@@ -115,12 +114,13 @@ impl ReportFiles {
         &self,
         answer: &Answer,
         analysis: &Analysis,
+        files: &RunFiles,
         below: &[String],
     ) -> Result<(), Failure> {
         if self.takes_stdout() {
             return Ok(());
         }
-        answer.print_with(analysis, below)
+        answer.print_with(analysis, files, below)
     }
 
     /// Returns the options of an analysis of so many benchmarks for these reports: the page shows
@@ -198,7 +198,7 @@ pub fn check_file(flag: &str, path: &Path, recording: Option<&Path>) -> Result<(
     if recording.is_some_and(|recording| is_same_file(recording, path)) {
         let path = path.display();
         return Err(Failure::Usage(format!(
-            "{flag}: {path} is the recording itself; choose another name"
+            "{flag}: {path} is the recording itself\nhelp: choose another name"
         )));
     }
     ensure_writable(path).map_err(|error| Failure::unwritable(flag, &error))

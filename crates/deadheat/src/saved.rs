@@ -532,7 +532,7 @@ fn labels(sides: &[(&str, &[Held<'_>])]) -> Option<String> {
 /// Tells standard error what of these files could not be read, each part once.
 pub fn warn_of_unread<'a>(files: impl IntoIterator<Item = &'a Results>) {
     for line in unread_lines(files) {
-        to_stderr("deadheat: warning", &line);
+        to_stderr("warning", &line);
     }
 }
 

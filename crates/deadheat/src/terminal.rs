@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use deadheat_engine::{Progress, Watcher, terminal_width};
 #[cfg(feature = "commands")]
 use deadheat_model::Benchmark;
+use deadheat_model::{HELP, without_system_numbers};
 use deadheat_report::{Glyphs, escape_message, progress_line, shorten};
 
 /// Columns to use on standard output: the terminal's, within reason, or 100
@@ -83,11 +84,15 @@ impl Color {
 /// Returns whether colours are welcome on standard output: on a terminal that can show them, or
 /// where CLICOLOR_FORCE asks for them, and never where NO_COLOR is set.
 pub fn wants_color() -> bool {
+    wants_color_on(&std::io::stdout())
+}
+
+fn wants_color_on(stream: &impl IsTerminal) -> bool {
     let set = |name: &str| {
         let value = std::env::var_os(name).filter(|value| !value.is_empty())?;
         Some(value.to_string_lossy().into_owned())
     };
-    colored(set, std::io::stdout().is_terminal())
+    colored(set, stream.is_terminal())
 }
 
 /// The same, of these variables, each `None` where it is empty.
@@ -103,12 +108,33 @@ fn colored(set: impl Fn(&str) -> Option<String>, terminal: bool) -> bool {
     terminal && !dumb && !unwanted
 }
 
-/// Tells standard error something, `program` first, with whatever came from
-/// files, names and the command line made harmless. Nobody may be listening.
-pub fn to_stderr(program: &str, text: &str) {
+/// Writes a message to standard error, after `label` (`error`, `warning` or the name of the program),
+/// and its advice in lines of their own. Control characters from files, names and the command line
+/// are escaped. A closed standard error is ignored.
+pub fn to_stderr(label: &str, text: &str) {
     let glyphs = Glyphs::new(speaks_unicode());
-    let text = escape_message(&with_short_words(text, glyphs), glyphs);
-    let _ = writeln!(std::io::stderr(), "{program}: {text}");
+    // Programs that read messages read a pipe, whatever CLICOLOR_FORCE says of answers.
+    let is_colored = std::io::stderr().is_terminal() && wants_color_on(&std::io::stderr());
+    let mut lines = String::new();
+    for (at, part) in without_system_numbers(text).split(HELP).enumerate() {
+        let label = if at == 0 { label } else { "help" };
+        let part = escape_message(&with_short_words(part, glyphs), glyphs);
+        lines += &format!("{}: {part}\n", in_color(label, is_colored));
+    }
+    // In one piece, so that no line of another process comes between.
+    let _ = std::io::stderr().write_all(lines.as_bytes());
+}
+
+/// The label of a message in bold, and in the colour by which compilers show it.
+fn in_color(label: &str, is_colored: bool) -> Cow<'_, str> {
+    let color = match label {
+        _ if !is_colored => return label.into(),
+        "error" => "1;31",
+        "warning" => "1;33",
+        "help" => "1;32",
+        _ => "1",
+    };
+    format!("\u{1b}[{color}m{label}\u{1b}[0m").into()
 }
 
 /// A text with the middle of enormous words cut out.

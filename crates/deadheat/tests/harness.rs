@@ -273,7 +273,7 @@ fn every_fault_costs_its_own_benchmark_and_no_other() {
 fn a_control_is_the_baseline_called_in_turns_of_its_own() {
     let track = Track::new();
     let ended = track.race(&["fine/work", "--control"]).ends_with(0);
-    ended.tells("'twice' is slower by");
+    ended.tells("'twice' is slower");
     ended.tells("baseline against itself: ");
     let run = read_run(&track.runs()[0]).unwrap();
     let benchmark = &run.header.plan.benchmarks[0];
@@ -364,7 +364,7 @@ fn a_function_fails_the_run_only_if_a_second_race_finds_it_slower_too() {
     let done = track
         .finish(confirmed(&track, &["second/calm"]))
         .ends_with(0);
-    done.tells("'slow at first' is slower by");
+    done.tells("'slow at first' is slower");
     done.tells("which the second race did not confirm; the run does not fail for it.");
     // Only what broke the rule was raced again.
     let second = read_run(track.path("run.confirm.jsonl")).unwrap();
@@ -399,7 +399,7 @@ fn ctrl_c_in_the_second_race_ends_it_with_the_answer_of_the_first() {
     wait_until(|| (blocks_in(&second) > 0).then_some(())).unwrap();
     signal(&child, "-INT");
     let done = track.finish(child).ends_with(130);
-    done.tells("'long' is slower by");
+    done.tells("'long' is slower");
     done.tells(
         "the second race was interrupted by SIGINT before a verdict on 'second/lasts' ('long'), so \
          there the first decides alone.",

@@ -286,7 +286,7 @@ fn an_error_that_both_races_share_is_confirmed() {
 /// The table of the methodology: `cargo test --release -p deadheat --all-features --test suite_gate
 /// -- --ignored --nocapture`.
 #[test]
-#[ignore = "takes minutes; its figures are in docs/methodology.md"]
+#[ignore = "takes minutes; its figures are in docs/method_tables.md"]
 fn table() {
     for kind in [COMMANDS, FUNCTIONS] {
         let many = kind.blocks == 1;

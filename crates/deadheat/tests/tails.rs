@@ -379,9 +379,9 @@ fn first_blocks(run: &Run, blocks: usize) -> Run {
     }
 }
 
-/// Prints the table of `docs/methodology.md`.
+/// Prints the table of `docs/method_tables.md`.
 #[test]
-#[ignore = "takes minutes; prints the table of docs/methodology.md"]
+#[ignore = "takes minutes; prints the table of docs/method_tables.md"]
 fn the_table_of_tails() {
     println!(
         "| quantile | iterations | candidate | races | wrong | intervals held the truth, all looks (last) | slower | dead heat | replicates | dead heat by the \

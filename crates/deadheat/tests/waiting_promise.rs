@@ -256,7 +256,7 @@ fn verdicts_stay_honest_whenever_it_is_found_out() {
 /// The table of the methodology: `cargo test --release -p deadheat --all-features --test
 /// waiting_promise -- --ignored --nocapture`.
 #[test]
-#[ignore = "takes minutes; its figures are in docs/methodology.md"]
+#[ignore = "takes minutes; its figures are in docs/method_tables.md"]
 fn table() {
     const SAME: u32 = 4_000;
     const MORE: u32 = 1_000;

@@ -75,9 +75,7 @@ pub fn disks(setting: &Setting) -> Section {
     let _ = fs::remove_dir_all(&folder);
     section(
         "Full disks",
-        "No file may grow beyond a random size below that of the whole (`RLIMIT_FSIZE`). Then the exit code is 5, the file that was \
-         there before is as it was, and nothing lies beside it; a race whose record finds no room ends with 5, and what is recorded \
-         is readable.",
+        "No file may grow beyond a random size below that of the whole (`RLIMIT_FSIZE`). Then the exit code is 5, an existing file is unchanged, and no other file is left; a race whose record does not fit on the disk ends with 5, and the record so far is readable.",
         &told,
     )
 }

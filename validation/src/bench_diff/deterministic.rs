@@ -15,8 +15,7 @@ const TIME: f64 = 0.1;
 
 pub fn section(setting: &Setting) -> Section {
     let mut text = "## Functions that do the same in every call\n\n\
-        Right is slower, or at 0 % a dead heat, which a test of differences cannot say; wrong is everything else that is said; \
-        neither means that nothing was. In brackets behind bench_diff's right ones: those of the one-sided test that knows which \
+        Right is *slower*, or at 0 % a dead heat, which a test of differences cannot report. Wrong is any other verdict. Neither means that there was no verdict. In brackets behind bench_diff's right ones: those of the one-sided test that knows which \
         function can only be the slower one, as its own table counts them. Seconds are median (range), errors root mean squares \
         of the ratio over the true one, in percent.\n\n"
         .to_owned();
@@ -61,9 +60,7 @@ pub fn section(setting: &Setting) -> Section {
     if by_means.0 > 0 {
         text += &format!(
             "The means in deadheat's JSON are anomalous in {} of {} races. They are taken over all samples, some hundreds, those \
-             included during which something else had the core; one of those moves a mean by percents. Nothing is judged by them: the \
-             estimate compares neighbours and lets no single sample outvote the others. Means over the blocks of the answer alone would be \
-             no better: tried on 25 races at 100 µs and 1 % that are not in the raw data, they were anomalous in 19 and those over all samples in 18. Of the 18,484 \
+             included during which something else had the core; one of those moves a mean by percents. They judge nothing: the estimate compares neighbours and limits the weight of each sample. Means over the blocks of the answer only are not better: in 25 races at 100 µs and 1 % that are not in the raw data, they were anomalous in 19, and those over all samples in 18. Of the 18,484 \
              samples there 548 took more than half as long again as the median; in 47 of them the kernel had seen the core change hands, \
              and in 425 more than nine tenths was CPU time. Most likely the host had the core, and nothing inside tells those samples from slow code.\n\n",
             by_means.0, by_means.1
@@ -74,8 +71,7 @@ pub fn section(setting: &Setting) -> Section {
 
 /// The same rows before, and what changed them.
 const AT_20_MS_BEFORE: &str = "Rows of 20 ms were worse before: 0.32, 0.23, 0.17 and 0.11 of bench_diff's time at 0, 1, 2 and \
-    5 %, with 18 anomalies in 100 races of 1 %; with the cores loaded 4 of 30 right, 7 reversals and 18 anomalies. Since then time that was spent waiting for a core is taken out, \
-    blocks come in twos by one coin, and functions whose first call is no slower than the second take no warm-up.\n\n";
+    5 %, with 18 anomalies in 100 races of 1 %; with the cores loaded 4 of 30 right, 7 reversals and 18 anomalies. Since then scheduling delay is excluded, blocks come in pairs with one coin, and functions whose first call is not slower than the second need no warm-up.\n\n";
 
 fn weather(row: &Row) -> &'static str {
     if row.loaded { "loaded" } else { "idle" }
@@ -135,7 +131,7 @@ fn bars_of(row: &Row, tool: Tool, deadheat: &Found, bench_diff: &Found) -> Vec<B
     if known > 0.0 {
         let (reversals, anomalies) = (Offences::reversals(all), Offences::anomalies(all, known));
         bars.push(Bar::told(
-            format!("{what}: reversals and anomalies of what {who} says, and of the typical times beside it"),
+            format!("{what}: reversals and anomalies of the difference that {who} reports, and of its typical times"),
             "0 and 0",
             format!("{} and {} of {of}", reversals.said, anomalies.said),
             reversals.said + anomalies.said == 0,

@@ -101,12 +101,10 @@ pub fn method(calibration: &str) -> String {
     format!(
         "## How it was measured\n\n\
          The work is a chain of SHA-256 (`examples/src/busy_work.rs`). Its rounds are calibrated at the start of a sitting and \
-         are the same for everybody: {calibration}. f2 does so many rounds, f1 exactly so many percent more; both are one \
-         function with another number, so that nothing but the number differs. At 0 % they do the same.\n\n\
+         are the same for everybody: {calibration}. f2 does the given number of rounds, f1 exactly the given percentage more. Both are one function with different numbers, so that only the number differs. At 0 % they do the same.\n\n\
          Every comparison is a process of its own, and its seconds are those of the whole process. Repeats of all rows take \
          turns, four of 100 µs for one of 20 ms; within a turn the tools come in an order drawn from the seed {SEED}, but for tools \
-         that were measured anew in a later sitting (`--fresh --only`), as the raw data say. Loaded \
-         means a busy loop for each of the {} cores beside it. Nothing is pinned by this program.\n\n\
+         that were measured anew in a later sitting (`--fresh --only`), as the raw data say. Loaded means that a busy loop runs on each of the {} cores at the same time. Nothing is pinned by this program.\n\n\
          - **traditional**: {} calls of f1, then as many of f2 ({} each at 20 ms), each timed by `Instant`. bench_diff's own \
          rendering of it warms up for three seconds before each function; here it does not, which leaves a machine less time to drift \
          between the two.\n\
@@ -114,13 +112,8 @@ pub fn method(calibration: &str) -> String {
          recorded in ns at 100 µs and in µs at 20 ms, as its manual advises. Its verdict is Welch's test of the logarithms, two-sided at \
          5 %; what it says is its ratio of medians from logarithms.\n\
          - **deadheat** of this repository: a bench target with this one race, `--bench` and nothing that changes the race (alpha 5 %, margin 1 %; \
-         `--json` and `--save` for this page, `--seed` so that it can be repeated). What it says is its estimate, and so is the difference of the typical times that stand beside it, by their definition. Where the cores are loaded \
-         it races once more with `--metric cpu`, as its manual advises there; its medians, means and estimate are of CPU time then.\n\n\
-         A reversal: the median or the mean of f1 is below that of f2. An anomaly: the relative difference of the medians or of the means \
-         is off the known one by more than 40 % of it. Both are counted as bench_diff counts them, if either figure offends; behind it \
-         stands how often the median did, and the mean. deadheat shows medians and means of both sides with `-v` alone and judges by \
-         neither of them, so beside those the same is counted of what a tool says the difference is, which for deadheat is what its \
-         typical times say. (Until typical times stood there, medians and means did, and missed 14 bars of their own: the counts \
+         `--json` and `--save` for this page, `--seed` so that it can be repeated). Its reported difference is its estimate, which by definition equals the difference of the typical times shown with it. With loaded cores it races once more with `--metric cpu`, as its manual advises; its medians, means and estimate are then of CPU time.\n\n\
+         A reversal: the median or the mean of f1 is below that of f2. An anomaly: the relative difference of the medians or of the means differs from the known one by more than 40 % of it. Both are counted as bench_diff counts them, if either figure is off; the numbers after it are those of the median and of the mean. deadheat shows medians and means of both sides only with `-v` and judges by neither of them. So the same is also counted for the difference that a tool reports, which for deadheat is that of its typical times. (Until typical times stood there, medians and means did, and missed 14 bars of their own: the counts \
          behind those are still in the table.)\n\n",
         cores(),
         crate::rows::Base::HundredMicroseconds.executions(),

@@ -14,7 +14,7 @@ const ALPHA: f64 = 0.05;
 
 pub fn section(setting: &Setting) -> Section {
     let mut text = "## Functions that vary\n\n\
-        Every call of either function draws its effort anew, log-normally around the rounds above: with a standard deviation \
+        Every call of either function draws a new number of rounds, log-normally around the rounds above: with a standard deviation \
         of the logarithm of ln 1.2/2 = 0.091 (low) or ln 2.4/2 = 0.438 (high). No tool can know what was drawn, for either side. An error of the first kind tells \
         two apart that do the same; one of the second kind does not find that f1 does more. In brackets behind bench_diff's: those of \
         the one-sided test, as its own suite counts them. bench_diff ends after its 2,000 or 200 calls of each function; deadheat goes on until it can tell, \

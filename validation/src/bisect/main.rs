@@ -632,8 +632,7 @@ fn other_histories(setting: &Setting) -> Section {
     Section {
         text: format!(
             "## Other histories\n\nTwo steps at two uniform places, creep by the same in every commit, ten equal \
-             steps, and a step in a history of which each commit adds N(0, .01 %) of its own. To name the commit \
-             of any of the steps is right, to name another one is wrong; in creep every commit is. *Several told* \
+             steps, and a step in a history of which each commit adds N(0, .01 %) of its own. The commit of any step is a right answer, and any other commit is a wrong one; with creep every commit is wrong. *Several told* \
              counts the searches that said on the way that no single step explains the races, and went on between \
              the raced neighbours that differ most; *no single step* those that said so and found none there.\n\n\
              {table}\n"
@@ -682,15 +681,14 @@ fn peers(setting: &Setting) -> Section {
     }
     Section {
         text: format!(
-            "## Beside a plain bisect\n\nThe same histories and the same noise. A plain bisect halves the range by one \
-             test of the commit in the middle against GOOD and always names a commit. Of its tests one takes all \
-             {REPLICATES} replicates, paired as those of deadheat, and calls slower what a t test at 5 % does. One \
+            "## Beside a plain bisect\n\nThese searches use the same histories and the same noise. A plain bisect halves the range by one \
+             test of the commit in the middle against GOOD and always names a commit. One of its variants takes all \
+             {REPLICATES} replicates, paired like those of deadheat, and judges them by a t test at 5 %. One \
              is what scripts for `git bisect run` do: ten runs of GOOD, then ten of the commit, and Welch's test at \
              5 %; a run scatters by .42 %, so that the difference of two has the scatter of a replicate, and the \
              machine drifts by a random walk of .1 % a run. One is the rule of criterion: a hundred samples of each \
              by one process each, whose layouts differ by .6 %, slower where p < .05 and the interval of the change \
-             lies beyond its noise threshold of 1 %. None of them looks at the ends first; of no change they name a \
-             commit always.\n\n{table}\n"
+             lies beyond its noise threshold of 1 %. None of them races the ends first; without a change they always name a commit.\n\n{table}\n"
         ),
         bars: Vec::new(),
     }
@@ -747,7 +745,7 @@ fn main() -> ExitCode {
     let facts = format!(
         "Simulated: {} searches in each row, drawn from seeds that are numbers in a row, at α = 5 %. Effects of replicates \
          scatter by .6 %, normal or as t of three degrees of freedom; where one race in ten is off, it is so by .5 %, to \
-         either side. A build takes {:.0} s, a race of what is built {:.0} s. A search without an answer after {MOST_RACES} \
+         either side. A build takes {:.0} s, a race {:.0} s. A search without an answer after {MOST_RACES} \
          races is left open.",
         setting.searches, SECONDS.0, SECONDS.1
     );

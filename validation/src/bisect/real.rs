@@ -332,9 +332,7 @@ pub fn section(asked: &Asked) -> (String, bool) {
         "{HEADING}\nWritten by the same program with `--real`. {}.\n\n{trial}{}\
          {repositories} repositories in C for each step, made anew with a seed each: {COMMITS} commits along first parents, \
          of which {BROKEN} do not build and {MERGES} are merges; every commit moves the code that is \
-         measured, by functions of other sizes before it. Without a step the right answer is that there \
-         is none; with one it is its commit, or the group of commits that do not build which ends with \
-         it. Whole commands of some milliseconds race (`--run`), on neutral links. `git bisect run` has this \
+         measured, by functions of other sizes before it. Without a step the right answer is *no step*; with one it is its commit, or the group of commits that do not build and that commit. Whole commands of some milliseconds race (`--run`), on neutral links. `git bisect run` has this \
          program as its script, which runs GOOD ten times and then the commit ten times, and takes it for bad \
          where Welch's test at 5 % does; it looks at no ends, and names a commit always.\n\n{rows}",
         sitting_facts(),

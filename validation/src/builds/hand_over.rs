@@ -16,7 +16,7 @@ pub fn section(setting: &Setting) -> Section {
     Section {
         text: format!(
             "## Handing over\n\n\
-             Two workers on one core take {TURNS} turns in a block, each a sample of a single call of nothing. When every turn \
+             Two workers on one core take {TURNS} turns in a block; each turn is a sample of one empty call. When every turn \
              is the other's, one takes {} µs; when each takes its half in a row, {} µs. The difference is what handing over \
              takes, waking up included: {} µs. All are medians (ranges) over {blocks} blocks of each kind, alternating.\n\n",
             spread(&all(|turned| turned.alternating), 2),

@@ -50,16 +50,12 @@ pub fn section(setting: &Setting) -> Section {
     };
     section.text += "The raced function does 1 % more. Races of 24 replicates, never stopped early; the three kinds of links take \
                      turns. The *error* is half the interval; at equal time it is multiplied by the root of the seconds, and told in \
-                     units of its median on independent links. On the one link *as built* nothing differs between replicates that a \
-                     placement could move, so its error is the least that any matching of links can reach. With one input, \
-                     placement is most of the error; with a new one in every block, what that teaches the branch predictor scatters \
-                     blocks by more than any placement does.\n\n\
+                     units of its median on independent links. On the single link *as built*, placement does not differ between replicates, so its error is the smallest that any matching of links can reach. With one input, placement is most of the error. With a new input in every block, the learning of the branch predictor scatters blocks more than any placement does.\n\n\
                      | input | links | races | error, points, median (range) | at equal time | seconds | change, % |\n\
                      | --- | --- | --- | --- | --- | --- | --- |\n";
     gain(setting, &mut section, "one", &one_old, &one_slower);
     gain(setting, &mut section, "new in every block", &old, &slower);
-    section.text += "\nThe raced function is the same, and code was added before it; at the defaults. Loaded means a busy loop for \
-                     every core beside it.\n\n\
+    section.text += "\nThe raced function is the same, and code was added before it; at the defaults. Loaded means that a busy loop runs on every core at the same time.\n\n\
                      | input | | races | faster or slower, which is wrong | dead heat | too close to call | change, % | seconds |\n\
                      | --- | --- | --- | --- | --- | --- | --- | --- |\n";
     in_every_weather(|weather| {

@@ -15,8 +15,7 @@ const POWER: f64 = 0.9;
 pub fn section(setting: &Setting) -> Section {
     let mut section = Section {
         text: "## A difference of 1 %\n\n\
-               Steps that depend on one another, and exactly 1 % more of them. What a call takes beside its steps is part of \
-               its time, so the true change is some thousandths of a point less; the margin is 0.5 %, for at the default of 1 % an exact race \
+               Steps that depend on one another, and exactly 1 % more of them. The time of a call includes more than its steps, so the true change is some thousandths of a point less; the margin is 0.5 %, for at the default of 1 % an exact race \
                rightly calls that a dead heat. Seconds are of the whole process, to the verdict; the change is what each race \
                estimates.\n\n\
                | program | scope | races | slower, which is right | dead heat or faster, which is wrong | seconds | change, % |\n\
@@ -64,7 +63,7 @@ pub fn loaded(setting: &Setting) -> Section {
     let mut section = Section {
         text: format!(
             "## 20 ms and every core taken\n\n\
-             Twelve million steps in registers, and exactly 1 % more of them, with a busy loop for every core beside the race, at \
+             Twelve million steps in registers, and exactly 1 % more of them, with a busy loop on every core during the race, at \
              the defaults, {races} races. {LEGEND}\n\n{HEAD}"
         ),
         bars: Vec::new(),

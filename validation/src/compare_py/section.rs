@@ -21,7 +21,7 @@ pub fn how(setting: &Setting) -> Section {
         "## How each was called\n\n\
          Executables of Google Benchmark {}, unchanged, compiled by `g++ -O2 -ffunction-sections`: one of everyday work \
          (`validation/builds/google.cpp`) against a build of the same bytes, and one of chains of steps \
-         (`validation/builds/exact.cpp`) against a build that does exactly 1 or 5 % more of them and differs in one byte beside. \
+         (`validation/builds/exact.cpp`) against a build that does exactly 1 or 5 % more of them and differs in one other byte. \
          The tools take turns, one comparison of all benchmarks each, in an order drawn from a seed.\n\n\
          | tool | command | a row counts as different when |\n| --- | --- | --- |\n\
          | {} | `compare.py benchmarks OLD NEW {}` | its p-value of the time is below 5 %, its default |\n\
@@ -38,7 +38,7 @@ pub fn how(setting: &Setting) -> Section {
     );
     text += "The U test of `compare.py` asks for nine repetitions or more, and the manual of random interleaving for nine of 0.1 s; both \
              rows have them. Interleaving changes the order within one executable; all of OLD still runs before all of NEW. The \
-             estimate of `compare.py` is the change of the medians, which it prints beside the p-value. It has no interval and no way to call two \
+             estimate of `compare.py` is the change of the medians, which it prints with the p-value. It has no interval and no way to call two \
              builds equal: what is not different is left open.\n\n";
     for tool in Tool::ALL {
         let versions = versions(&setting.kept, tool);
@@ -90,7 +90,8 @@ fn head(case: Case) -> String {
         ),
         _ => (
             format!("A build that does exactly {} % more", case.percent()),
-            "Every row is slower, and by as much; that it is faster or that the two are equal is wrong.".to_owned(),
+            "Every row is slower by exactly that amount; *faster* and *equal* are wrong."
+                .to_owned(),
             "called slower, which is right | 95 % bounds | called faster, which is wrong",
             "dead heat, which is wrong",
         ),

@@ -55,7 +55,7 @@ pub fn section(shop: &Workshop) -> Section {
         text,
         "`true`, its streams on /dev/null, from launch to end; µs of a launch, median (range) over {rounds} rounds of {BLOCK} launches, the \
          ways in turns. deadheat's have in them the account of each process, its counters where they may be read, and one \
-         request and one reply a block between deadheat and its launcher. A `fork` takes the longer, the larger the process that forks.\n\n{}",
+         request and one reply a block between deadheat and its launcher. A `fork` takes longer in a larger process.\n\n{}",
         measured.table("launch", "µs", 0),
     );
     let bar = Bar::at_most(
@@ -97,7 +97,7 @@ fn whole_tools(shop: &Workshop, bare: &BareThread) -> String {
         None => "hyperfine is not installed here.".to_owned(),
     };
     format!(
-        "The same by whole tools, from their own start to their end, for each launch of {LAUNCHES} in a row: median (range) over {rounds} \
+        "The same for whole tools, from their start to their end, per launch of {LAUNCHES} in a row: median (range) over {rounds} \
          rounds. deadheat has written every sample to its run file meanwhile. {hyperfine}\n\n{}",
         measured.table("tool", "µs", 0)
     )

@@ -32,6 +32,7 @@ pub fn section(shop: &Workshop) -> Section {
         seed: plan.seed,
         placements: None,
         callgrind: false,
+        forks: false,
     };
     let engine = FunctionContenders::new(options, &interrupts);
     let mut engine = engine.expect("workers can be started");
@@ -57,8 +58,7 @@ pub fn section(shop: &Workshop) -> Section {
     let text = format!(
         "## Starting a replicate\n\n\
          A replicate of functions is a fresh process; ms, median (range) over {rounds} rounds, the ways in turns. The functions do nothing, so \
-         that warming up takes as little as it can. What a replicate takes is the time of its first block beyond that of \
-         its second.\n\n{}",
+         that warming up takes as little as it can. The cost of a replicate is the time of its first block minus that of its second.\n\n{}",
         measured.table("process", "ms", 2),
     );
     Section {

@@ -34,7 +34,7 @@ pub fn section(shop: &Workshop) -> Section {
         "## A sample\n\n\
          Of {} samples of one empty call, taken as workers take them: the median shows {} ns, where two readings of the clock with \
          nothing between them show {} ns, median (range) of {} measurements. So a sample's own part is {} ns, {} % of the bare \
-         readings. Inside as many samples of a function of 25 µs and around them {} allocations are made.\n\n\
+         readings. The same number of samples of a function of 25 µs makes {} allocations, inside the samples and around them.\n\n\
          Outside the timed region, before and after it, the kernel's account of the thread is read: CPU time, page faults, context \
          switches and core. {PAIRS} pairs of readings in a row, in turns with the bare calls, median (range) over {rounds} rounds:\n\n\
          {}\

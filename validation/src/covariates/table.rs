@@ -131,8 +131,7 @@ fn introduction(measured: &[Measured]) -> String {
          function 1,000 each. Only a function that calls itself so, or is interrupted by a timer, can have probes within. 100 ms are \
          five calls taken for one sample. Loaded means a busy loop for each of the {} cores. Effects are of \
          wall time with the waiting for a core taken out, except where it says otherwise; the correlation is \
-         Spearman's with them, of what is left out with their size. A dash: it never varied, or \
-         nothing would be left.\n\n\
+         Spearman's with them, of what is left out with their size. A dash means that it never varied, or that no data would remain.\n\n\
          | function | | blocks | waiting, % of wall time | scatter of blocks, %: wall time as it is | waiting taken \
          out | CPU time |\n| --- | --- | --- | --- | --- | --- | --- |\n",
         cores()

@@ -33,7 +33,7 @@ pub fn section(setting: &Setting) -> Section {
             "## Functions against themselves\n\n\
              Both contenders are one function: the same address, the same loop around it. Every faster or \
              slower is wrong. At the defaults (alpha 5 %, margin 1 %), in suites of {RACES_WITH_ITSELF} races. \
-             Loaded means a busy loop for each of the {} cores beside it. The bounds are those of Clopper \
+             Loaded means that a busy loop runs on each of the {} cores at the same time. The bounds are those of Clopper \
              and Pearson; the last column is the largest count that a true share of alpha exceeds in less \
              than 1 % of such experiments.\n\n{HEAD}",
             cores()
@@ -57,8 +57,7 @@ pub fn branchy(setting: &Setting) -> Section {
         text: format!(
             "## Branchy functions against themselves\n\n\
              The counting loops of the article on paired benchmarking (`examples/src/utf8.rs`), each with itself: one address, \
-             one closure, a new text in every block. Of false verdicts the seed is told, with which the race can be run \
-             again.\n\n{HEAD}"
+             one closure, a new text in every block. The seeds of false verdicts are listed, so that the races can be repeated.\n\n{HEAD}"
         ),
         bars: Vec::new(),
     };

@@ -19,8 +19,8 @@ pub fn section(setting: &Setting) -> Section {
     let mut section = Section {
         text: format!(
             "## A function of 20 ms\n\n\
-             `mixing` of `examples/src/busy_work.rs`, twelve million steps in registers, against itself with exactly so many \
-             per cent more, at the defaults, {races} races a row. Loaded means a busy loop for every core beside it. {LEGEND}\n\n{HEAD}"
+             `mixing` of `examples/src/busy_work.rs`, twelve million steps in registers, against itself with exactly the given \
+             percentage more, at the defaults, {races} races a row. Loaded means that a busy loop runs on every core at the same time. {LEGEND}\n\n{HEAD}"
         ),
         bars: Vec::new(),
     };

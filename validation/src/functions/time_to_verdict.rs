@@ -26,8 +26,7 @@ pub fn section(setting: &Setting) -> Section {
         section.text,
         "## Time to a verdict\n\n\
          A function of about 25 µs raced against itself with exactly 1 % more steps, at the defaults. \
-         Seconds are of the whole process, from cold start to exit, median (range). Loaded means a busy \
-         loop for each of the {} cores beside it.\n\n\
+         Seconds are of the whole process, from cold start to exit, median (range). Loaded means that a busy loop runs on each of the {} cores at the same time.\n\n\
          | what | processes | seconds | slower, which is right | dead heat or faster, which is wrong |\n\
          | --- | --- | --- | --- | --- |",
         cores()

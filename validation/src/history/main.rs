@@ -498,15 +498,14 @@ fn steps(outcome: &Outcome) -> Section {
         ),
     ];
     let text = format!(
-        "## Steps and creep\n\nA step is false that is told more than one commit away from every true one, in creep as well. Each range of 100 commits is asked by itself, at 5 %; the races of \
+        "## Steps and creep\n\nA reported step is false if it is more than one commit away from every true one, in creep as well. Each range of 100 commits is asked by itself, at 5 %; the races of \
          all 1,000 commits bear on it.\n\n\
          | | by Holm, as it is | by Benjamini and Hochberg | by Holm, with the broken runner taken for sound |\n| --- | --- | --- | --- |\n\
          | ranges with a false step | {} | {} | {} |\n\
          | … of those that the broken runner raced in | {} | | |\n\
          | steps of 1 % found within one commit, raced by sound runners | {} | {} | |\n\
          | … raced by the broken one | {} | | |\n\n\
-         Holm holds the chance of one false step or more in a range, which is what is promised; Benjamini and Hochberg hold the share of false ones among all that are told, and where a range has true \
-         steps they allow more.\n\n\
+         Holm's procedure limits the probability of one or more false steps in a range, as promised. The procedure of Benjamini and Hochberg limits the share of false steps among all reported ones, and allows more of them if a range has true steps.\n\n\
          Ranges that creep from end to end ({} % a commit, {:.0} % in all): creep told in {}. False creep, where there is neither creep nor a step: in {} ranges.\n\n",
         outcome.false_ranges.told(),
         outcome.false_by_bh.told(),

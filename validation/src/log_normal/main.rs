@@ -127,7 +127,7 @@ fn facts(kept: &Kept, rows: &Rows, quick: bool) -> String {
          in an order drawn from the seed {SEED}; in between the other routines have run. min, median, mean, sigma distances, fits and tests \
          are those of deadheat's figures.\n\n\
          - base64: 12 KiB of random bytes are encoded into 16 KiB, once, or 1,000 times in one run; UTF-8 to UTF-16: a text of 5,000 characters of all widths. \
-         All of it lies in the nearest caches.\n\
+         All of its data fit into the nearest caches.\n\
          - chase, N lanes: {MIB} MiB, of which every cache line holds the place of the next one in a random cycle; a run takes {STEPS} steps, a quarter of all, in N \
          lanes that need not wait for one another, and the next run goes on from there. The last cache of \
          the processor has {}, as the system tells it; what of the array lies there need not come from the memory.",

@@ -240,7 +240,7 @@ seed: on *new* texts (1,000, each met by both functions for the first time, one 
 by itself, 200 calls untimed before 200 timed ones, so that the branch predictors know the text by heart). Instructions and \
 mispredicted branches are those of a call on average over eight texts, counted and simulated by Valgrind.\n\n\
 deadheat makes a new text for every block, as the article prescribes for every run; tango and criterion as they are called here measure on one text \
-from beginning to end. So deadheat is held to what is right for new texts, the others to what is right for known ones.\n\n\
+from beginning to end. So the right answer for deadheat is the one for new texts, and for the other tools the one for known texts.\n\n\
 | pair | texts | second against first by the clock, own link | over all links | second faster, own link | right is |\n\
 | --- | --- | --- | --- | --- | --- |\n"
         .to_owned();

@@ -151,7 +151,7 @@ fn facts(kept: &Kept, quick: bool) -> String {
     format!(
         "{}{so_far}\n\n\
          All tools call the same functions of `examples/src/utf8.rs` on texts of 5,000 characters, compiled into one executable per tool. \
-         The order of rows and tools is drawn anew for every repeat from the seed {SEED}; `loaded` is a busy loop for every core.\n\n\
+         The order of rows and tools is random for every repeat, from the seed {SEED}; `loaded` is a busy loop for every core.\n\n\
          - deadheat {}: `cargo bench -- --exact PAIR` at its defaults (alpha 5 %, margin 1 %). It tells two functions apart by saying faster or slower.\n\
          - tango {}: `cargo bench -- compare --strip-baseline 'baseline/**' --strip-candidate 'candidate/**'`, which its manual recommends for two \
          functions of one executable; at its default time of 0.1 s, and with `--time 1` for the second in which it promises to find 1 %. It tells them apart by the star \

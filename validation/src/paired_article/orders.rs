@@ -125,8 +125,7 @@ fn left_open(kept: &Kept) -> String {
     }
     format!(
         "Where deadheat left the order open its interval was {}. The default allows 40 processes. A new text changes the time of either function \
-         by far more than 1.5 %: the last section counts on how many texts the second one is the faster. So the default finds \
-         this difference nearly every time, and no design that draws new texts finds it always; `--max-replicates` buys more.\n\n",
+         by far more than 1.5 %: the last section counts on how many texts the second one is the faster. So the default finds this difference nearly every time, and no design with new texts finds it always; a larger `--max-replicates` finds it more often.\n\n",
         intervals.join(", ").replace('-', "−")
     )
 }

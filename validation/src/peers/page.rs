@@ -31,7 +31,7 @@ impl Page<'_> {
         } else if self.rows.len() < self.wanted {
             let _ = writeln!(
                 page,
-                "**{} of {} races so far.**\n",
+                "**{} of the {} races planned; every table says how many it has.**\n",
                 self.rows.len(),
                 self.wanted
             );
@@ -322,7 +322,7 @@ mod tests {
         let rows = rows(2, 1.0);
         let text = text(&rows);
         assert!(text.contains(&format!(
-            "**{} of {} races so far.**",
+            "**{} of the {} races planned; every table says how many it has.**",
             rows.len(),
             rows.len() + 1
         )));

@@ -17,29 +17,18 @@ const PINNED: [(&str, &str); 5] = [
 pub const HOW_TO_READ: &str = "\
 ## What was asked
 
-Every tool raced the same work at its default settings, each race from the start of the tool to its answer; what is \
-compiled was compiled before. Tools, cases and conditions take turns, in an order drawn anew for every round, so that all \
-meet the same weather. A loaded machine has a busy loop for every core beside the race.
+Every tool raced the same work at its default settings. The time of a race is from the start of the tool to its answer, without compilation. Tools, cases and conditions take turns, in a new random order for every round, so that all meet the same conditions. On a loaded machine, a busy loop runs on every core during the race.
 
 - *With itself*: functions race `mixing` of `examples/src/busy_work.rs`, about 25 µs in registers, against the very same \
-function at the same address, by design; commands race a program that does about 20 ms of it against the same file. Both \
-sides are called through a pointer, from the same code wherever the tool lets them share it. Whoever is called faster \
-or slower, it is wrong.
+function at the same address, by design; commands race a program that does about 20 ms of it against the same file. Both sides are called through a pointer, from the same code if the tool allows it. Every *faster* or *slower* is wrong.
 - *Two copies*: functions race a branching sum, about 25 µs over 1,024 random words, against a copy of it in the same program: \
-the same instructions, checked with objdump, at another address, checked by every program when it starts, for compilers \
-and linkers merge what is equal. Each program is linked in eight orders (lld, `--shuffle-sections`), as if by eight users. \
-Commands race a copy of the file. Whoever is called faster or slower, it is wrong about the source, although the link may \
-well favour one side.
-- *+1 %*: the function or command of the first case against itself doing exactly 1 % more steps. A start of the program \
-belongs to the time of a command, so its true change is some hundredths of a point less.
-- *Told apart* and *called slower* go by what the tool tells its user, with the bounds of Clopper and Pearson at 95 %. \
-criterion, tango and zenbench's confirmation ask for a change of more than 1 % by default, and so find one of just 1 % \
-every other time at best; where a test can be read without that threshold, a row of its own has it.
+the same instructions, checked with objdump, at another address, which every program checks when it starts, because compilers and linkers merge equal code. Each program is linked in eight orders (lld, `--shuffle-sections`), as if by eight users. \
+Commands race a copy of the file. Every *faster* or *slower* is wrong about the source, although the link may favour one side.
+- *+1 %*: the function or command of the first case against itself doing exactly 1 % more steps. The time of a command includes the start of the program, so its true change is some hundredths of a point less.
+- *Told apart* and *called slower* use the tool's own answer, with Clopper–Pearson bounds at 95 %. criterion, tango and zenbench's confirmation ask for a change of more than 1 % by default, so they find a change of exactly 1 % in half of the races at best; if a tool also reports its test without that threshold, it has a second row.
 - *Error of the estimate*: the root of the mean squared difference between the measured change and the true one.
-- *Seconds to an answer*: the median over the races for +1 %. *Seconds per right answer*: the time of all these races by \
-the number of them that called the candidate slower, for who must ask twice waits twice.
-- *May be honest*: whoever may have at most 10 % of false calls, twice alpha, judging by the lower bound of its share. \
-That gives peers the benefit of the doubt: 5 of 20 may still be honest, 6 of 20 may not.
+- *Seconds to an answer*: the median over the races for +1 %. *Seconds per right answer*: the time of all these races divided by the number of them that called the candidate slower, because a user who has to repeat a race waits twice.
+- *May be honest*: a tool whose share of false calls may be at most 10 %, twice alpha, judged by the lower bound of its share. That gives other tools the benefit of the doubt: 5 of 20 may still be honest, 6 of 20 may not.
 
 ";
 
@@ -63,9 +52,7 @@ pub fn how_each_was_asked(rows: &[Value]) -> String {
     };
     format!(
         "## How each tool was asked\n\n\
-         - **deadheat**, functions: a benchmark with a baseline and a candidate. As `cargo bench` runs it, all replicates on one \
-         link; its verdict speaks of that binary. As `cargo deadheat` runs it, every replicate on a neutral link, the making \
-         of which is part of its time; its verdict speaks of the source. Commands: `deadheat run 'one' 'two'`. Alpha is 5 %, the \
+         - **deadheat**, functions: a benchmark with a baseline and a candidate. `cargo bench` runs all replicates on one link; its verdict is about that binary. `cargo deadheat` runs every replicate on a neutral link, whose making is part of its time; its verdict is about the source. Commands: `deadheat run 'one' 'two'`. Alpha is 5 %, the \
          margin 1 %.\n\
          - **tango** {}: two benchmarks of one program, `compare --strip-baseline --strip-candidate`, in two processes that take \
          turns for its 100 ms. Its asterisk is its call: 2.6 standard errors and more than 1 %.\n\

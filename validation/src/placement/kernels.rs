@@ -74,8 +74,7 @@ fn introduction(orders: usize) -> String {
          next section. The program is linked {orders} times by `cargo deadheat`, as if by {orders} users, from the \
          same objects, aligned as the compilers left them: `-Wl,--shuffle-sections=.text*=1` to `{orders}`, by lld. Each \
          link is raced with `{}`: the bars below want 144 answers to be right at once, so each may be wrong in one of a \
-         thousand cases, not in one of twenty. *Own link* is what is estimated on that very link, beside the verdict; *neutral* is \
-         what the verdict is about. All changes in percent; sd is the standard deviation over link orders.\n\n",
+         thousand cases, not in one of twenty. *Own link* is the estimate on that link, without a verdict; *neutral* is the estimate of the verdict. All changes in percent; sd is the standard deviation over link orders.\n\n",
         WORDS.join(" ")
     )
 }

@@ -41,8 +41,7 @@ fn told(neutral: &[Race], as_linked: &[Race]) -> Section {
     let allowed = binomial_bound(count as u64, ALPHA, 0.99);
     let mut text = format!(
         "## {count} functions against twins\n\n\
-         Loops of arithmetic, branches, table look-ups, strides, divisions, inner loops and choices, one to three in a \
-         function, drawn from seeds, a third of them by each compiler; each twice from the same source in one program. \
+         The functions are random combinations, from seeds, of one to three loops of arithmetic, branches, table look-ups, strides, divisions, inner loops and choices. A third of them is compiled by each compiler, and each is in one program twice, from the same source. \
          At the defaults (alpha 5 %, margin 1 %), on the link that cargo makes by itself. Every faster or slower is \
          wrong. *As linked* is `--placement own`, all replicates on that one link, as plain `cargo bench` races. The bounds \
          are those of Clopper and Pearson; alpha itself would exceed {allowed} of {count} in less than 1 % of such \

@@ -75,9 +75,15 @@ pub enum Case {
     More,
     /// The old version of a library and the new one.
     Versions,
+    /// The same in another environment, in races of at most [`BRIEF`] replicates.
+    Brief,
     /// Nothing is compared.
     Alone,
 }
+
+/// The most replicates of a brief race: enough for four interim analyses, while rows that start their
+/// own workers take no more than a minute or two.
+pub const BRIEF: u32 = 16;
 
 /// A row of observations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,6 +135,7 @@ impl Case {
             Self::Same => "same",
             Self::More => "more",
             Self::Versions => "versions",
+            Self::Brief => "brief",
             Self::Alone => "alone",
         }
     }
@@ -137,7 +144,7 @@ impl Case {
     pub fn module(self) -> &'static str {
         match self {
             Self::More => "more_of_it",
-            Self::Same | Self::Versions | Self::Alone => "copy_of_it",
+            Self::Same | Self::Versions | Self::Brief | Self::Alone => "copy_of_it",
         }
     }
 }
@@ -166,6 +173,8 @@ impl Cell {
         for library in LIBRARIES {
             put(Tool::Bench, library.name, Case::Same);
             put(Tool::Bench, library.name, Case::Versions);
+            put(Tool::Suite, library.name, Case::Brief);
+            put(Tool::Starts, library.name, Case::Brief);
         }
         for suite in SUITES {
             put(Tool::Suite, suite.name, Case::Same);
@@ -185,6 +194,7 @@ impl Cell {
             (Tool::Bench, Case::Same) => 2,
             (Tool::Bench, _) => 1,
             (Tool::Cost, _) => 3,
+            (_, Case::Brief) => 15,
             (Tool::Suite, _) => 20,
             (Tool::Starts, _) => 4,
             (Tool::PytestBenchmark, _) if self.is_of_a_suite() => 4,

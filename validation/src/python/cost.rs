@@ -103,8 +103,7 @@ pub fn measure(cell: Cell, setting: &Setting) -> Result<Value, String> {
 /// The part of the page that is about costs.
 pub fn section(rows: &[Value]) -> Section {
     let mut page = "## Cost\n\n\
-        Medians, and the range over whole repetitions. The loop, by the difference: 4,096 calls as a sample makes them, beside 4,096 calls \
-        written in a row, in 2,000 turns (`validation/python/loop.py`). A replicate: from its launch until it says that \
+        Medians, and the range over whole repetitions. The loop, by the difference: 4,096 calls as a sample makes them, compared with 4,096 calls written in a row, in 2,000 turns (`validation/python/loop.py`). A replicate: from its launch until it says that \
         it is prepared, in 60 turns (`validation/python/start.py`). Functions by value need `cloudpickle`, whose import \
         takes as long as the start of Python.\n\n\
         | what | measured | times |\n| --- | --- | ---: |\n"

@@ -75,7 +75,8 @@ fn measure(kept: &mut Kept, wanted: &Wanted) {
             if !kept.goes_on() {
                 return;
             }
-            let row = observed(cell, repeat, &setting);
+            let mut row = observed(cell, repeat, &setting);
+            without_known_versions(&mut row, kept.rows());
             // Whoever never answers has been asked in a wrong way.
             let failed = row["called"] == "failed";
             assert!(
@@ -127,6 +128,7 @@ fn observed(cell: Cell, repeat: usize, setting: &Setting) -> Value {
     let start = Instant::now();
     let made = match (cell.tool, cell.case) {
         (Tool::Cost, _) => cost::measure(cell, setting),
+        (_, Case::Brief) => suites::race_briefly(cell, setting),
         (Tool::Suite | Tool::Starts, _) => suites::race(cell, setting),
         (Tool::PytestBenchmark, _) if cell.is_of_a_suite() => suites::race(cell, setting),
         (Tool::Bench, _) => libraries::race(cell, setting),
@@ -141,11 +143,25 @@ fn observed(cell: Cell, repeat: usize, setting: &Setting) -> Value {
     for (key, value) in cell.keys() {
         row[key] = json!(value);
     }
-    row["repeat"] = json!(repeat);
     row["seconds"] = json!(short(seconds));
     row["python"] = json!(setting.python);
     row["version"] = json!(tools::version(cell.tool, setting));
     row
+}
+
+/// Removes the versions from a row if an earlier row of the same tool has them.
+fn without_known_versions(row: &mut Value, earlier: &[Value]) {
+    const VERSIONS: [&str; 3] = ["version", "python", "numpy"];
+    let same = |other: &&Value| {
+        ["tool"]
+            .iter()
+            .chain(&VERSIONS)
+            .all(|key| other[*key] == row[*key])
+    };
+    if earlier.iter().any(|other| same(&other)) {
+        let row = row.as_object_mut().expect("rows are objects");
+        row.retain(|key, _| !VERSIONS.contains(&key.as_str()));
+    }
 }
 
 /// An observation in words.

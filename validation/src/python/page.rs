@@ -160,7 +160,7 @@ impl Page<'_> {
         let mut text = format!(
             "## The hash seed\n\n\
              `{HASHED}` looks up two hundred words of ten in a dict, and which of the ten collide is decided by the hash seed \
-             that Python draws for a process. {}Raced against its copy; `PYTHONHASHSEED` was set for nobody.\n\n\
+             that Python draws for a process. {}Raced against its copy; `PYTHONHASHSEED` was not set for any tool.\n\n\
              | tool | with a copy: told apart | error of the estimate, points | seconds to an answer |\n\
              | --- | --- | --- | --- |\n",
             self.spread_of_seeds(),
@@ -250,7 +250,7 @@ const HOW_TO_READ: &str = "\
 
 Ten functions of 50 ns to 10 ms, in pure Python, in C, and one of numpy, raced by deadheat and by the tools that Python is \
 measured with, each at its default settings, from the start of the tool to its answer. Tools, functions and cases take turns, \
-in an order drawn anew for every round, so that all meet the same weather.
+in a new random order for every round, so that all meet the same conditions.
 
 - *With a copy*: the same text in another module. Whoever is called faster or slower, it is wrong.
 - *+1 %*: the same function on an input that is longer by exactly 1 %. Two of the ten do the same work on any input. What does \
@@ -258,8 +258,7 @@ not grow with the input belongs to the time as well, and sorting grows by more t
 hundredths of a point off.
 - *Told apart* and *called slower* go by what the tool tells its user, or by a threshold where it tells nothing, with the \
 bounds of Clopper and Pearson at 95 %.
-- *Seconds to an answer*: the median over the races for +1 %, or of the races there are. *Seconds per right answer*: the time \
-of all these races by the number of them that called the candidate slower, for who must ask twice waits twice.
+- *Seconds to an answer*: the median over the races for +1 %, or of the races there are. *Seconds per right answer*: the time of all these races divided by the number of them that called the candidate slower, because a user who has to repeat a race waits twice.
 
 ";
 

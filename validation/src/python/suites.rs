@@ -5,13 +5,13 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use deadheat_validation::bars::{Bar, Section, fairly};
+use deadheat_validation::bars::{Bar, Section, fairly, up};
 use deadheat_validation::process::median;
 use deadheat_validation::programs::text;
-use deadheat_validation::told::Call;
+use deadheat_validation::told::{Call, short};
 use serde_json::{Value, json};
 
-use crate::cell::{Case, Cell, Tool};
+use crate::cell::{BRIEF, Case, Cell, LIBRARIES, Tool};
 use crate::setting::Setting;
 use crate::tools::THRESHOLD;
 
@@ -105,9 +105,7 @@ pub fn race(cell: Cell, setting: &Setting) -> Result<Value, String> {
         command.args(["--max-replicates", "6"]);
     }
     command.current_dir(folder).stdin(Stdio::null());
-    let output = command.output().map_err(|error| error.to_string())?;
-    let answer: Value = serde_json::from_slice(&output.stdout)
-        .map_err(|_| String::from_utf8_lossy(&output.stderr).into_owned())?;
+    let answer = answer_of(command)?;
     let rows = answer["benchmarks"].as_array().into_iter().flatten();
     let rows: Vec<Value> = rows
         .map(|row| {
@@ -119,6 +117,44 @@ pub fn race(cell: Cell, setting: &Setting) -> Result<Value, String> {
         })
         .collect();
     Ok(json!({"benchmarks": rows}))
+}
+
+/// Races a library's benchmarks against themselves in at most [`BRIEF`] replicates, as a row of raw
+/// data: of each benchmark the verdict, the change and half the width of its interval in percent.
+///
+/// # Errors
+///
+/// The messages of a race without an answer.
+pub fn race_briefly(cell: Cell, setting: &Setting) -> Result<Value, String> {
+    let mut command = Command::new(&setting.workshop.deadheat);
+    command.arg("bench");
+    command.arg(setting.source(&format!("bench_{}.py", cell.subject)));
+    for python in setting.sides(cell.subject, Case::Same) {
+        command.arg("--python").arg(python);
+    }
+    command.args(["-q", "--json", "--save", "/dev/null"]);
+    command.args(["--max-replicates", &BRIEF.to_string()]);
+    if cell.tool == Tool::Starts {
+        command.env(WITHOUT_FORKS.0, WITHOUT_FORKS.1);
+    }
+    command.stdin(Stdio::null());
+    let answer = answer_of(command)?;
+    let rows = answer["benchmarks"].as_array().into_iter().flatten();
+    let brief = |row: &Value| {
+        let [low, high] = [&row["ci"][0], &row["ci"][1]].map(Value::as_f64);
+        let half = low.zip(high).map(|(low, high)| (high - low) * 50.0);
+        let percent = row["change"].as_f64().map(|change| change * 100.0);
+        let verdict = row["verdict"].as_str().unwrap_or("none");
+        json!([verdict, percent.map(short), half.map(short)])
+    };
+    Ok(json!({"brief": rows.map(brief).collect::<Vec<Value>>()}))
+}
+
+/// The answer of a race in JSON, or what it said instead.
+fn answer_of(mut command: Command) -> Result<Value, String> {
+    let output = command.output().map_err(|error| error.to_string())?;
+    serde_json::from_slice(&output.stdout)
+        .map_err(|_| String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
 /// The eight rows by pytest-benchmark: each side once, medians held against each other.
@@ -231,10 +267,59 @@ pub fn section(rows: &[Value]) -> Section {
             bars.push(Bar::share(what, all.equal, all.of_rows(), 0.8));
         }
     }
+    page += &forks_and_starts(rows, &mut bars);
     Section {
         text: page + "\n",
         bars,
     }
+}
+
+/// Compares races whose rows fork from one start with races whose rows start their own workers.
+fn forks_and_starts(rows: &[Value], bars: &mut Vec<Bar>) -> String {
+    let mut page = format!(
+        "\nForks against starts: the ten benchmarks each of packaging {} and orjson {} against second environments of the \
+         same versions, in at most {BRIEF} replicates. Half-widths are those of the 95 % confidence intervals, in \
+         percentage points.\n\n\
+         | by | rows | told apart | dead heats | half-width, median | error of the estimate, median | seconds of a race |\n\
+         | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n",
+        LIBRARIES[0].old, LIBRARIES[1].old
+    );
+    for (tool, by) in [(Tool::Suite, "forks"), (Tool::Starts, "starts")] {
+        let key = Case::Brief.key();
+        let races = || {
+            let fits = move |row: &&Value| row["tool"] == tool.key() && row["case"] == key;
+            rows.iter().filter(fits)
+        };
+        let all: Vec<&Value> = races()
+            .flat_map(|race| race["brief"].as_array().into_iter().flatten())
+            .collect();
+        if all.is_empty() {
+            continue;
+        }
+        let called = |words: &[&str]| {
+            let is_so = |row: &&&Value| row[0].as_str().is_some_and(|word| words.contains(&word));
+            all.iter().filter(is_so).count()
+        };
+        let apart = called(&["faster", "slower"]);
+        let middle = |at: usize| {
+            let numbers = all.iter().filter_map(|row| row[at].as_f64());
+            let numbers: Vec<f64> = numbers.map(f64::abs).collect();
+            up(median(numbers), 2)
+        };
+        let seconds = races().filter_map(|race| race["seconds"].as_f64());
+        let _ = writeln!(
+            page,
+            "| {by} | {} | {apart} | {} | {} | {} | {} |",
+            all.len(),
+            called(&["equivalent"]),
+            middle(2),
+            middle(1),
+            up(median(seconds.collect::<Vec<f64>>()), 1),
+        );
+        let what = format!("rows of libraries against themselves, by {by}: told apart");
+        bars.push(Bar::false_verdicts(what, apart, all.len()));
+    }
+    page
 }
 
 /// The verdicts of all rows of a suite by a tool, and the time of its races.

@@ -74,7 +74,7 @@ fn recorded(setting: &Setting) -> impl Iterator<Item = (Tool, &'static str)> {
 pub fn two_files(setting: &Setting) -> Section {
     let mut section = Section {
         text: "## Two files\n\n\
-               Every pair of files of the unchanged suite, one a side: every difference is wrong. The largest change \
+               Every pair of files of the unchanged suite, one per side: every difference is wrong. The largest change \
                is what comparing two such files by eye would show.\n\n\
                | tool | machine | pairs | rows | faster or slower, which is wrong | too close to call | dead heat | no verdict | largest change |\n\
                | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
@@ -119,8 +119,7 @@ pub fn six_a_side(setting: &Setting) -> Section {
     let mut section = Section {
         text: format!(
             "## Six files a side, in turns\n\n\
-             Recorded in turns, which side first drawn for every pair. *The same*: files of the unchanged suite, every second one \
-             a side, where every difference is wrong. *More*: the suite that does exactly {MORE} % more, where slower is right. Groups \
+             Recorded in turns, which side first drawn for every pair. *The same*: files of the unchanged suite, alternately on each side, where every difference is wrong. *More*: the suite that does exactly {MORE} % more, where slower is right. Groups \
              share no file.\n\n\
              | tool | machine | of | comparisons | rows | faster | slower | dead heat | too close to call | no verdict |\n\
              | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"

@@ -171,7 +171,7 @@ pub fn section(kept: &Kept) -> Section {
     if !missing.is_empty() {
         let _ = writeln!(
             text,
-            "Not measured, because not installed or not asked for: {}.\n",
+            "Not measured, because not installed or not requested: {}.\n",
             missing.join(", ")
         );
     }

@@ -77,13 +77,6 @@ pub struct BenchOptions {
     #[arg(skip)]
     pub use_of_plan: PlanUse,
 
-    /// Record the run here [default: .deadheat/runs/TIME-SEED.jsonl]
-    #[arg(long, value_name = "FILE", help_heading = "Files")]
-    pub save: Option<PathBuf>,
-    /// Files beside the answer.
-    #[command(flatten)]
-    pub exports: ExportArgs,
-
     /// The answer.
     #[command(flatten)]
     pub answer: AnswerArgs,
@@ -93,6 +86,13 @@ pub struct BenchOptions {
     /// No progress on standard error
     #[arg(short = 'q', long, help_heading = "Answer")]
     pub quiet: bool,
+
+    /// Record the run here [default: .deadheat/runs/TIME-SEED.jsonl]
+    #[arg(long, value_name = "FILE", help_heading = "Files")]
+    pub save: Option<PathBuf>,
+    /// Files beside the answer.
+    #[command(flatten)]
+    pub exports: ExportArgs,
 }
 
 /// A harness by its word.

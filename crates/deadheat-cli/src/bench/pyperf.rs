@@ -2,7 +2,7 @@
 //! launch of pyperf costs a start of Python for a handful of values.
 
 use deadheat::parts::engine::{Inspected, PYTHON_WITHOUT_PACKAGE};
-use deadheat::parts::model::{Harness, Program};
+use deadheat::parts::model::{Harness, Program, without_help};
 use deadheat::parts::pairing::{Launched, Listed, Target, Worker};
 use deadheat::parts::settings::Front;
 use deadheat::parts::terminal::to_stderr;
@@ -90,16 +90,21 @@ fn hint(program: &Program, error: &RaceError, options: &BenchOptions) {
     }
     let python = program.executable.display();
     let reason = error.to_string();
-    let said = if reason.contains(PYTHON_WITHOUT_PACKAGE) {
-        format!(
-            "hint: with the package deadheat in the environment of '{python}' ({python} -m pip \
+    let (label, said) = if reason.contains(PYTHON_WITHOUT_PACKAGE) {
+        let said = format!(
+            "with the package deadheat in the environment of '{python}' ({python} -m pip \
              install deadheat) the functions of a script are called in workers, which takes \
              seconds a row; without it every value takes a start of pyperf"
-        )
+        );
+        ("hint", said)
     } else {
-        format!("note: pyperf itself measures, a start for each value: {reason}")
+        let reason = without_help(&reason);
+        (
+            "note",
+            format!("pyperf itself measures, a start for each value: {reason}"),
+        )
     };
-    to_stderr("deadheat", &said);
+    to_stderr(label, &said);
 }
 
 #[cfg(test)]

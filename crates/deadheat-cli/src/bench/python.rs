@@ -37,7 +37,9 @@ pub(super) fn refuse_pythons(pythons: &[String], programs: [&str; 2]) -> Result<
     };
     if pythons.len() > 2 {
         let count = pythons.len();
-        let text = format!("--python was given {count} times; a race has two sides");
+        let text = format!(
+            "--python was given {count} times\nhelp: give it once or twice, because a race has two sides"
+        );
         return Err(Failure::Usage(text));
     }
     if !programs.iter().any(|program| is_of_python(program)) {

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use deadheat::parts::answer::to_stdout;
 use deadheat::parts::engine::{HarnessListing, Inspected};
 use deadheat::parts::exit::{Failure, Status};
-use deadheat::parts::model::{Harness, LeftOut, Program};
+use deadheat::parts::model::{Harness, LeftOut, Program, without_help};
 use deadheat::parts::pairing::{
     self, Families, Launched, Listed, Pairing, Target, Worker, families, families_between,
     pair_names,
@@ -67,7 +67,10 @@ pub fn inspect(targets: &[Target<Program>], options: &BenchOptions) -> Result<Fi
                 Err(error) if targets.len() == 1 => return Err(error.into()),
                 Err(error) => {
                     if !options.quiet {
-                        to_stderr("deadheat", &format!("{error}; it is left out"));
+                        to_stderr(
+                            "deadheat",
+                            &format!("{}; it is left out", without_help(&error.to_string())),
+                        );
                     }
                     failure.get_or_insert(error);
                 }

@@ -8,7 +8,7 @@ use deadheat::parts::answer::Format;
 use deadheat::parts::bisect::{BisectLimits, BisectPrior};
 use deadheat::parts::exit::Failure;
 use deadheat::parts::format::{latest_bisect_log, read_bisect_log};
-use deadheat::parts::model::{Harness, fnv1a};
+use deadheat::parts::model::{Harness, fnv1a, whole_number};
 use deadheat::parts::{PlanUse, ReportFiles, check_file};
 use deadheat_build::{CommandBuild, Parents, Recipe};
 
@@ -73,7 +73,7 @@ pub struct BisectArgs {
     )]
     pub prior: BisectPrior,
     /// Have no more races than so many [default: 40]
-    #[arg(long, value_name = "N", help_heading = "Search")]
+    #[arg(long, value_name = "N", value_parser = whole_number::<u32>, help_heading = "Search")]
     max_races: Option<u32>,
     /// Go on with a search that stopped [default: the last one here]
     #[arg(
@@ -114,7 +114,7 @@ pub fn named_or_last(file: Option<&Path>) -> Result<PathBuf, Failure> {
     let last = || latest_bisect_log(Path::new(""));
     file.map(Path::to_owned).or_else(last).ok_or_else(|| {
         Failure::Usage(
-            "there is no search below .deadheat/bisect here; name the file of one".to_owned(),
+            "there is no search below .deadheat/bisect here\nhelp: name the file of one".to_owned(),
         )
     })
 }

@@ -13,7 +13,7 @@ use deadheat::parts::engine::{Clock as _, Interrupts, OsClock, contents, unix_se
 use deadheat::parts::exit::Failure;
 use deadheat::parts::format::{create_run_folder, default_run_path, read_run};
 use deadheat::parts::model::{
-    Benchmark, Comparison, Conditions, EndReason, Metric, Run, Scope, Verdict,
+    Benchmark, Comparison, Conditions, EndReason, Metric, Run, Scope, Verdict, in_one_line,
 };
 use deadheat::parts::repetition::derived_seed;
 use deadheat::parts::report::{Glyphs, bisect as words};
@@ -163,7 +163,7 @@ impl BisectSides for Commits<'_> {
         match self.hold(commit) {
             Ok(()) => {}
             Err(error) if error.is_of_one_commit() => {
-                return Ok(SideBuilt::Unbuildable(error.to_string()));
+                return Ok(SideBuilt::Unbuildable(in_one_line(&error.to_string())));
             }
             Err(error) => return Err(self.failure(error)),
         }
@@ -208,9 +208,11 @@ impl BisectSides for Commits<'_> {
         };
         let run = match raced {
             Ok(outcome) => outcome.run,
-            Err(Failure::Contender(text)) => return Ok(RaceEnd::CannotRace(text)),
+            Err(Failure::Contender(text)) => return Ok(RaceEnd::CannotRace(in_one_line(&text))),
             // It lacks the benchmark.
-            Err(Failure::Usage(text)) if !is_first => return Ok(RaceEnd::CannotRace(text)),
+            Err(Failure::Usage(text)) if !is_first => {
+                return Ok(RaceEnd::CannotRace(in_one_line(&text)));
+            }
             Err(error) => return Err(error),
         };
         if let Some(EndReason::Interrupted(signal)) = run.end.as_ref().map(|end| &end.reason) {

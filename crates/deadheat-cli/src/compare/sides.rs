@@ -55,9 +55,9 @@ impl NamedSide {
                 "benchmarksfiltered takes two files or programs, each with its filter: OLD FILTER \
                  NEW FILTER",
             ),
-            (_, []) => {
-                usage("there is nothing to compare; name the files or programs, the baseline first")
-            }
+            (_, []) => usage(
+                "there is nothing to compare\nhelp: name the files or programs, the baseline first",
+            ),
             (_, files) => Ok(files.chunks(1).map(|file| Self::new(file, None)).collect()),
         }
     }
@@ -136,7 +136,7 @@ pub fn read(
     }
     if let [alone] = as_named {
         return Err(Failure::Usage(format!(
-            "{} is named alone; name the files it is to be compared with, or give it to deadheat \
+            "{} is named alone\nhelp: name the files it is to be compared with, or give it to deadheat \
              analyze",
             alone.named.join(" ")
         )));

@@ -105,7 +105,7 @@ fn full_name(name: &str, args: &IndexArgs) -> Result<String, Failure> {
             "'{name}' is no commit of this repository or of the index"
         ))),
         _ => Err(Failure::Usage(format!(
-            "'{name}' is the beginning of several commits; give more digits"
+            "'{name}' is the beginning of several commits\nhelp: give more digits"
         ))),
     }
 }

@@ -53,7 +53,7 @@ pub fn add(args: &AddArgs) -> Result<Status, Failure> {
         None => None,
         Some(_) if args.branch.is_some() || args.files.len() != 1 || args.files[0].is_dir() => {
             return Err(Failure::Usage(
-                "--commits names the commits of one file; give one".to_owned(),
+                "--commits names the commits of one file\nhelp: give one".to_owned(),
             ));
         }
         Some(range) => Some(named_commits(range)?),
@@ -81,7 +81,7 @@ fn add_branch(adding: &mut Adding, name: &str, stop: Interruption<'_>) -> Result
     let branch = Branch::of(&here()?, name, stop).map_err(failure)?;
     let Some(files) = branch.files().map_err(failure)? else {
         return Err(Failure::Usage(format!(
-            "there is no branch '{name}'; `git fetch origin {name}:{name}` gets one that is \
+            "there is no branch '{name}'\nhelp: `git fetch origin {name}:{name}` gets one that is \
              elsewhere"
         )));
     };

@@ -10,7 +10,7 @@ use deadheat::parts::engine::{Clock as _, Interrupts, OsClock};
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::StoredRun;
 use deadheat::parts::history::Links;
-use deadheat::parts::model::{MeasuredEffect, Until};
+use deadheat::parts::model::{MeasuredEffect, Until, in_one_line, whole_number, without_help};
 use deadheat::parts::report::units::{counted, waiting};
 use deadheat::parts::terminal::to_stderr;
 use deadheat::parts::{PlanUse, RaceOutcome};
@@ -47,12 +47,13 @@ pub struct ExtendArgs {
         long,
         value_name = "LIST",
         value_delimiter = ',',
+        value_parser = whole_number::<usize>,
         help_heading = "Commits",
         conflicts_with = "max_span"
     )]
     spans: Vec<usize>,
     /// Race no commits further apart than so many
-    #[arg(long, value_name = "N", help_heading = "Commits")]
+    #[arg(long, value_name = "N", value_parser = whole_number::<usize>, help_heading = "Commits")]
     max_span: Option<usize>,
     #[command(flatten)]
     parents: ParentsArgs,
@@ -203,7 +204,7 @@ impl Extension<'_> {
     fn run(mut self) -> Result<Status, Failure> {
         let budget = self.args.race.options.rules.settings().budget;
         self.say(&format!(
-            "{} of {}, {} known well enough; each ends at an error of {:.2} %",
+            "{} of {}, {} known well enough; each ends at an error of {:.2}%",
             counted(self.links.left() as u64, "race", "races"),
             counted(self.commits.len() as u64, "commit", "commits"),
             self.known,
@@ -248,7 +249,10 @@ impl Extension<'_> {
                 }
                 Err(Failure::Contender(text) | Failure::Usage(text)) => {
                     let [old, new] = self.names(link);
-                    self.say(&format!("{old}..{new} cannot be raced: {text}"));
+                    self.say(&format!(
+                        "{old}..{new} cannot be raced: {}",
+                        without_help(&text)
+                    ));
                     self.unraced.push(format!("{old}..{new}"));
                     self.links.give_up(link);
                 }
@@ -305,7 +309,7 @@ impl Extension<'_> {
                 Ok(true)
             }
             Err(error) if error.is_of_one_commit() => {
-                let text = error.to_string();
+                let text = in_one_line(&error.to_string());
                 self.say(&format!("{text}; links are laid around it"));
                 self.broken.insert(number, text);
                 self.links.step_around(number);
@@ -346,7 +350,7 @@ impl Extension<'_> {
         self.links.raced(link, worst.unwrap_or(1.0), true);
         let [old, new] = self.names(link);
         let error = worst.map_or_else(String::new, |worst| {
-            format!(", error {:.2} %", 100.0 * worst.exp_m1())
+            format!(", error {:.2}%", 100.0 * worst.exp_m1())
         });
         self.say(&format!(
             "{old}..{new} raced{error}; {} left, {}",

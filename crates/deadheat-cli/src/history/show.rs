@@ -12,7 +12,9 @@ use deadheat::parts::engine::unix_seconds;
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::{ensure_folder, read_accepted, read_run, write_text};
 use deadheat::parts::history::{RequestedCommits, Window, history};
-use deadheat::parts::model::{Day, History, LogRatio, Timeline, TimelineChange, fraction};
+use deadheat::parts::model::{
+    Day, History, LogRatio, Timeline, TimelineChange, fraction, whole_number,
+};
 use deadheat::parts::report::units::counted;
 use deadheat::parts::report::{
     Glyphs, HistoryLinks, HistoryTextOptions, check_lines, to_history_json, to_history_markdown,
@@ -60,6 +62,7 @@ pub struct RangeArgs {
     #[arg(
         long,
         value_name = "N",
+        value_parser = whole_number::<usize>,
         help_heading = "Commits",
         conflicts_with_all = ["range", "since", "all"]
     )]
@@ -148,7 +151,7 @@ fn since(text: &str) -> Result<u64, String> {
         return Ok(day.unix_seconds());
     }
     let age = age(text).map_err(|_| {
-        format!("'{text}' is no day, as 2026-01-31 is, and no age, as 12h, 90d and 8w are")
+        format!("'{text}' is neither a day nor an age\nhelp: write a day such as 2026-01-31, or an age such as 12h, 90d or 8w")
     })?;
     let now = unix_seconds().unwrap_or_default();
     Ok(now.saturating_sub(age.as_secs()))
@@ -170,7 +173,7 @@ impl RangeArgs {
         let found = history(&index, &window, &self.benchmarks, &accepted)?;
         if found.timelines.is_empty() && !self.benchmarks.is_empty() {
             return Err(Failure::NothingSelected(format!(
-                "no benchmark of this range is called {}; `deadheat history show` lists them",
+                "no benchmark of this range is called {}\nhelp: deadheat history show lists them",
                 self.benchmarks.join(" or ")
             )));
         }
@@ -205,7 +208,7 @@ pub fn check(args: &CheckArgs) -> Result<Status, Failure> {
     let found = args.range.history()?;
     if found.timelines.is_empty() && !args.allow_unjudged {
         return Err(Failure::Usage(
-            "there is no race of these commits in the index, so nothing was checked; deadheat history \
+            "there is no race of these commits in the index, so nothing was checked\nhelp: deadheat history \
              extend races them, and --allow-unjudged accepts it"
                 .to_owned(),
         ));

@@ -13,7 +13,8 @@ use deadheat_model::{
 };
 
 use super::command_launch::{
-    BenchmarkImages, Difference, Once, cause_of, compare, hook_end, launch, outline, tail,
+    BenchmarkImages, Difference, Once, cause_of, compare, hook_end, last_lines, launch, outline,
+    tail,
 };
 use super::printed_value::ValueReader;
 use super::witness::{Noticed, Witness};
@@ -513,7 +514,9 @@ impl<'a> CommandContenders<'a> {
         };
         let standard_error = match benchmark.commands[contender].output {
             Output::Inherit => StandardError::Shown,
-            _ if self.is_rehearsed => StandardError::Kept(tail(self.launcher.command_errors())),
+            _ if self.is_rehearsed => {
+                StandardError::Kept(last_lines(self.launcher.command_errors()))
+            }
             _ => StandardError::Dropped,
         };
         EngineError::Contender(Box::new(ContenderFailure {

@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use deadheat_model::{Benchmark, CommandLine, Contender, Input, Output, Slot, Workload};
+use deadheat_model::{Benchmark, CommandLine, Contender, HELP, Input, Output, Slot, Workload};
 
 use crate::command_failure::{CommandError, shortened, stopped_by};
 use crate::error::EngineError;
@@ -220,15 +220,17 @@ fn not_started(errno: i32, words: &[String], command: &CommandLine) -> io::Error
 
 fn missing_program(program: &str) -> String {
     let name = shortened(program);
-    let advice = match program.split_once('=') {
-        Some((variable, _)) if is_variable_name(variable) => {
-            ": only a shell sets a variable in front of a command; -S runs commands in one, and env \
-             NAME=VALUE COMMAND needs none"
-        }
-        _ if program.contains('/') => "",
-        _ => " in PATH (a shell builtin needs -S)",
-    };
-    format!("there is no program '{name}'{advice}")
+    match program.split_once('=') {
+        Some((variable, _)) if is_variable_name(variable) => format!(
+            "there is no program '{name}', because only a shell sets a variable in front of a command\
+             {HELP}-S runs commands in a shell; env NAME=VALUE COMMAND needs none"
+        ),
+        _ if program.contains('/') => format!("there is no program '{name}'"),
+        _ => format!(
+            "there is no program '{name}' in PATH{HELP}-S runs commands in a shell, if this is one of \
+             its builtins"
+        ),
+    }
 }
 
 /// Returns true for a name that a variable of a shell may have.
@@ -254,22 +256,27 @@ pub(super) fn hook_end(end: HookEnd, words: &[String], command: &CommandLine) ->
 
 /// The last lines of a standard error, on one line.
 pub(super) fn tail(file: &OwnedFd) -> String {
+    last_lines(file).join(" | ")
+}
+
+/// The last lines of a standard error, without control characters.
+pub(super) fn last_lines(file: &OwnedFd) -> Vec<String> {
     let Ok(file) = file.try_clone().map(File::from) else {
-        return String::new();
+        return Vec::new();
     };
     let length = file.metadata().map_or(0, |metadata| metadata.len());
     let start = length.saturating_sub(400);
     let mut bytes = vec![0; (length - start) as usize];
     let Ok(()) = file.read_exact_at(&mut bytes, start) else {
-        return String::new();
+        return Vec::new();
     };
     let text = String::from_utf8_lossy(&bytes).into_owned();
-    let lines: Vec<String> = text
+    let mut lines: Vec<String> = text
         .lines()
         .filter(|line| !line.trim().is_empty())
         .map(|line| line.trim_end().chars().flat_map(harmless).collect())
         .collect();
-    lines[lines.len().saturating_sub(3)..].join(" | ")
+    lines.split_off(lines.len().saturating_sub(3))
 }
 
 /// Where two outputs part.

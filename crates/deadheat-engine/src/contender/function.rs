@@ -495,17 +495,18 @@ impl FunctionContenders<'_> {
         let mut process_slots: Vec<usize> = (0..layout.process_slots.len()).collect();
         let mut coin = self.workers.stream(Purpose::Loading, position.place);
         shuffle(&mut coin, &mut process_slots);
-        let mut team = loop {
-            let mut team = Vec::new();
-            for process_slot in process_slots.iter().copied() {
-                let baton = (batons.ends.get(process_slot), team.is_empty());
-                team.push(self.linked(position, process_slot, first, baton)?);
+        let shares_start =
+            self.workers.one_start.serves(&layout) && !self.placements.concerns(benchmark);
+        let mut team = match shares_start {
+            true => {
+                let order = (&process_slots[..], &batons.ends[..]);
+                let mut team = self.workers.start_together(position, order)?;
+                for session in &mut team {
+                    self.get_ready(session, position, &order_of(first))?;
+                }
+                team
             }
-            // Another link of one build takes those of the builds it is matched with along.
-            if self.is_on_its_links(&layout, &team, first)? {
-                break team;
-            }
-            leave(team);
+            false => self.start_on_links(position, (&process_slots, &batons.ends), first)?,
         };
         team.sort_by_key(|session| session.process_slot);
         if self.placements.concerns(benchmark) {
@@ -530,6 +531,27 @@ impl FunctionContenders<'_> {
             relay,
         });
         Ok(())
+    }
+
+    /// Starts the processes of a replicate one after the other, each on its link.
+    fn start_on_links(
+        &mut self,
+        position: RunPosition<'_>,
+        (order, batons): (&[usize], &[Baton]),
+        first: &Block,
+    ) -> Result<Vec<WorkerSession>, EngineError> {
+        loop {
+            let mut team = Vec::new();
+            for process_slot in order.iter().copied() {
+                let baton = (batons.get(process_slot), team.is_empty());
+                team.push(self.linked(position, process_slot, first, baton)?);
+            }
+            // Another link of one build takes those of the builds it is matched with along.
+            if self.is_on_its_links(position.layout, &team, first)? {
+                return Ok(team);
+            }
+            leave(team);
+        }
     }
 
     /// Has processes that served another benchmark of this replicate serve this one; returns

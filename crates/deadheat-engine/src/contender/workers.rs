@@ -173,7 +173,11 @@ impl<'a> Workers<'a> {
     }
 
     /// Has a process that was started elsewhere go on, on the core of its replicate.
-    fn settle_process(&self, pid: Pid, position: RunPosition<'_>) -> Result<(), EngineError> {
+    pub(super) fn settle_process(
+        &self,
+        pid: Pid,
+        position: RunPosition<'_>,
+    ) -> Result<(), EngineError> {
         let draw = self.core_draw(position);
         match self.cores.drawn(draw, position.layout.threads) {
             Some(core) => Ok(move_process(pid, core).map_err(AffinityError::Refused)?),
@@ -240,15 +244,7 @@ impl<'a> Workers<'a> {
             None => self.spawn(position, process_slot, variant, baton)?,
         };
         self.launched += 1;
-        let patience = ReplyLimits {
-            each: self.options.timeout.map(|timeout| timeout.max(START_UP)),
-            ..self.patience(1)
-        };
-        let hello =
-            self.await_replies(std::slice::from_mut(&mut session), None, position, patience)?;
-        session
-            .handshake(&hello[0], &self.options.metrics)
-            .map_err(|cause| session.failure(position, None, cause))?;
+        self.hear_hello(&mut session, position)?;
         if is_new {
             self.ahead
                 .learn(program, session.worker.pid(), began.elapsed());
@@ -258,6 +254,19 @@ impl<'a> Workers<'a> {
         self.see_off();
         self.account_start(&session, called.elapsed(), is_first);
         Ok(session)
+    }
+
+    /// Waits for the first words of a new process and checks them.
+    pub(super) fn hear_hello(
+        &self,
+        session: &mut WorkerSession,
+        position: RunPosition<'_>,
+    ) -> Result<(), EngineError> {
+        let patience = self.patience_at_start();
+        let hello = self.await_replies(std::slice::from_mut(session), None, position, patience)?;
+        session
+            .handshake(&hello[0], &self.options.metrics)
+            .map_err(|cause| session.failure(position, None, cause))
     }
 
     /// Starts processes of a program whose turn is to come, each on a core of its own, and waits until
@@ -321,7 +330,7 @@ impl<'a> Workers<'a> {
 
     /// Starts one process of a replicate, on the user's own link or another:
     /// its environment, its heap and its stack drawn from the seed.
-    fn spawn(
+    pub(super) fn spawn(
         &self,
         position: RunPosition<'_>,
         process_slot: usize,
@@ -489,6 +498,14 @@ impl<'a> Workers<'a> {
             each: self.options.timeout,
             samples,
             whatever_is_noted: false,
+        }
+    }
+
+    /// The time that a process may take to start and to import.
+    pub(super) fn patience_at_start(&self) -> ReplyLimits {
+        ReplyLimits {
+            each: self.options.timeout.map(|timeout| timeout.max(START_UP)),
+            ..self.patience(1)
         }
     }
 

@@ -354,11 +354,11 @@ impl fmt::Display for ProfileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoValgrind => f.write_str(
-                "there is no valgrind here, which counts the instructions; install it (the package \
+                "there is no valgrind here, which counts the instructions\nhelp: install it (the package \
                  is called valgrind), or perf (linux-perf) where the machine has hardware counters",
             ),
             Self::NoPerf => f.write_str(
-                "there is no perf here that could be started; install it (the package is called \
+                "there is no perf here that could be started\nhelp: install it (the package is called \
                  linux-perf, or linux-tools on Ubuntu), or have callgrind count (--by callgrind)",
             ),
             Self::NoSamples { reason } => write!(

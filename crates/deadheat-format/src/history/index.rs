@@ -185,7 +185,7 @@ impl HistoryIndex {
                  version {INDEX_VERSION}. Its run files are what counts: `deadheat history add \
                  --index FILE` makes another of them"
             ),
-            _ => "is no index of a history; name another with --index".to_owned(),
+            _ => "is no index of a history\nhelp: name another with --index".to_owned(),
         };
         Err(FileProblem::Unknown(problem).of(&self.path))
     }
@@ -374,7 +374,7 @@ pub(super) fn failure(path: &Path) -> impl Fn(rusqlite::Error) -> FormatError {
             ) => FileProblem::CannotWrite(std::io::Error::other(said)),
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => FileProblem::InUse,
             _ => FileProblem::Unknown(format!(
-                "is no index of a history that can be used ({said}); delete it, and `deadheat \
+                "is no index of a history that can be used ({said})\nhelp: delete it, and `deadheat \
                  history add` makes it again of the run files"
             )),
         };

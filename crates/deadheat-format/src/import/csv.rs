@@ -214,7 +214,7 @@ fn explain(file: &Path, error: csv::Error) -> FormatError {
         ErrorKind::Utf8 { err, .. } => {
             let column = err.field() + 1;
             format!(
-                "column {column} is not UTF-8; save the file as UTF-8, \
+                "column {column} is not UTF-8\nhelp: save the file as UTF-8, \
                  as `iconv -f LATIN1 -t UTF-8` does"
             )
         }
@@ -251,7 +251,7 @@ fn refuse_other_separators(file: &Path, header: &[&str]) -> Result<(), FormatErr
     };
     let column = only[..at].chars().count() as u64 + 1;
     let problem = format!(
-        "the columns are separated by {name}; tidy CSV separates them by commas, and writes \
+        "the columns are separated by {name}\nhelp: tidy CSV separates them by commas, and writes \
          numbers as 12.5"
     );
     Err(FormatError::at(
@@ -275,7 +275,9 @@ pub(super) fn not_a_number(cell: &str) -> String {
     };
     let plain = meant.starts_with(|c: char| c.is_ascii_digit() || c == '-');
     match meant.parse::<f64>() {
-        Ok(_) if plain => format!("'{cell}' is not a number as it is written here; write {meant}"),
+        Ok(_) if plain => {
+            format!("'{cell}' is not a number as it is written here\nhelp: write {meant}")
+        }
         _ => format!("'{cell}' is not a number"),
     }
 }
@@ -324,8 +326,9 @@ impl Columns {
         let required = |name: &'static str| {
             optional(name).ok_or_else(|| {
                 let nearest = nearest(name, header).map_or("", |(name, _)| name);
-                let problem =
-                    format!("column {name} is missing; the nearest column present is '{nearest}'");
+                let problem = format!(
+                    "column {name} is missing\nhelp: the nearest column present is '{nearest}'"
+                );
                 FormatError::at(file, 1, problem)
             })
         };
@@ -467,7 +470,7 @@ mod tests {
             ("-0,5", "-0.5"),
         ] {
             let told = not_a_number(cell);
-            assert!(told.ends_with(&format!("; write {meant}")), "{told}");
+            assert!(told.ends_with(&format!("\nhelp: write {meant}")), "{told}");
         }
         for cell in ["", "fast", ",", "1,2,x", "12.5 ns", "nan,"] {
             assert_eq!(not_a_number(cell), format!("'{cell}' is not a number"));
@@ -491,7 +494,7 @@ mod tests {
             assert_eq!(
                 refused(table.as_bytes()),
                 format!(
-                    "a.csv:1:10: the columns are separated by {name}; tidy CSV separates them by \
+                    "a.csv:1:10: the columns are separated by {name}\nhelp: tidy CSV separates them by \
                      commas, and writes numbers as 12.5"
                 )
             );
@@ -499,8 +502,8 @@ mod tests {
         let quoted = "benchmark,contender,wall_ns\nsort,old,12\nsort,new,\"12,5\"\n";
         assert_eq!(
             refused(quoted.as_bytes()),
-            "a.csv:3: wall_ns of benchmark 'sort': '12,5' is not a number as it is written here; \
-             write 12.5"
+            "a.csv:3: wall_ns of benchmark 'sort': '12,5' is not a number as it is written here\n\
+             help: write 12.5"
         );
         let plain = refused(b"benchmark,contender,wall_ns\nsort,old,12,5\n");
         assert!(plain.starts_with("a.csv:2: "), "{plain}");

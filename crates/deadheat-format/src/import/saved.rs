@@ -24,8 +24,8 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use deadheat_model::{
-    Benchmark, Identity, Metric, QualifierPlace, QualifierShown, ResultBenchmark, ResultState,
-    Results, Run, name_together,
+    Benchmark, HELP, Identity, Metric, QualifierPlace, QualifierShown, ResultBenchmark,
+    ResultState, Results, Run, name_together,
 };
 
 pub use criterion::{files_in, read_criterion, read_criterion_set};
@@ -308,19 +308,31 @@ pub fn saved_format(file: &Path, text: &[u8]) -> Result<SavedFormat, FormatError
     match text.first() {
         None => Err(FileProblem::Empty.of(file)),
         // A program may log JSON before its results.
-        Some(b'{') => (of_object(text).or_else(|| of_go(text)))
-            .ok_or_else(|| unknown(file, others::json(text), "JSON of a shape unknown here")),
-        Some(b'[') => (of_array(text).or_else(|| of_go(text)))
-            .ok_or_else(|| unknown(file, others::json(text), "a JSON list unknown here")),
-        Some(_) => of_lines(text).ok_or_else(|| {
-            let found = match text.trim_ascii_end() {
-                b"null" => "JSON that holds nothing but null",
-                _ if text.contains(&0) => "neither text nor packed by gzip or zstd",
-                _ => "neither JSON nor a table",
-            };
-            unknown(file, others::text(text), found)
+        Some(b'{') => of_object(text).or_else(|| of_go(text)).ok_or_else(|| {
+            match (others::json(text), json::broken(text)) {
+                (None, Some((problem, _))) => problem.of(file),
+                (known, _) => unknown(file, known, "JSON of no tool that deadheat knows"),
+            }
         }),
+        Some(b'[') => of_array(text).or_else(|| of_go(text)).ok_or_else(|| {
+            match (others::json(text), json::broken(text)) {
+                (None, Some((problem, true))) => problem.of(file),
+                // As in the first line of a file of settings.
+                (None, Some((_, false))) => not_json(file, text),
+                (known, _) => unknown(file, known, "a JSON list of no tool that deadheat knows"),
+            }
+        }),
+        Some(_) => of_lines(text).ok_or_else(|| not_json(file, text)),
     }
+}
+
+fn not_json(file: &Path, text: &[u8]) -> FormatError {
+    let found = match text.trim_ascii_end() {
+        b"null" => "JSON that holds nothing but null",
+        _ if text.contains(&0) => "neither text nor packed by gzip or zstd",
+        _ => "neither JSON nor a table",
+    };
+    unknown(file, others::text(text), found)
 }
 
 /// A file or folder that holds results of no tool that is known: what is known of it, or else what
@@ -328,7 +340,7 @@ pub fn saved_format(file: &Path, text: &[u8]) -> Result<SavedFormat, FormatError
 fn unknown(file: &Path, known: Option<String>, found: &str) -> FormatError {
     let told = known.unwrap_or_else(|| {
         format!(
-            "is {found}; deadheat reads results of Google Benchmark, hyperfine, criterion (its \
+            "is {found}{HELP}deadheat reads results of Google Benchmark, hyperfine, criterion (its \
              folder), pyperf, pytest-benchmark, JMH, Go, BenchmarkDotNet, asv, nanobench, nvbench, \
              triton.testing, tidy CSV and its own run files"
         )

@@ -60,7 +60,8 @@ pub fn merge_parts(
     for two in parts.windows(2) {
         if two[0].shard.index == two[1].shard.index {
             let (part, other) = (two[1].shard.index, two[0].file.display());
-            let problem = format!("holds part {part} again, as {other} does; merge one of them");
+            let problem =
+                format!("holds part {part} again, as {other} does\nhelp: merge one of them");
             return Err(FormatError::whole(&two[1].file, problem));
         }
     }
@@ -70,7 +71,7 @@ pub fn merge_parts(
     if !missing.is_empty() && !allow_missing {
         let missing = some_of(&missing);
         let problem = format!(
-            "is one of {count} parts, of which {missing} missing; --allow-missing merges those there \
+            "is one of {count} parts, of which {missing} missing\nhelp: --allow-missing merges those there \
              are"
         );
         return Err(FormatError::whole(&first.file, problem));
@@ -215,7 +216,7 @@ impl Terms {
             let named = theirs.programs.get(place).or(self.programs.get(place));
             let name = named.map_or("", |(name, _)| name);
             return refused(format!(
-                "the program '{name}' holds other bytes; build it once, and race the same files \
+                "the program '{name}' holds other bytes\nhelp: build it once, and race the same files \
                  everywhere"
             ));
         }
@@ -349,7 +350,7 @@ impl Lines {
                 };
                 let index = part.shard.index;
                 return Ok(Err(format!(
-                    "part {index} is not finished: it {why}; the same command goes on with it, and \
+                    "part {index} is not finished: it {why}\nhelp: the same command goes on with it, and \
                      --allow-missing merges the others"
                 )));
             }

@@ -6,8 +6,8 @@ use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
 use deadheat_model::{
-    Benchmark, BenchmarkFailure, BlockRecord, Json, Metric, Object, Observed, Placed, Run, RunEnd,
-    RunHeader, Sample, Samples,
+    Benchmark, BenchmarkFailure, BlockRecord, HELP, Json, Metric, Object, Observed, Placed, Run,
+    RunEnd, RunHeader, Sample, Samples,
 };
 
 use super::block::{decode_compact, decode_json};
@@ -159,8 +159,8 @@ fn foreign(file: &Path, found: &str) -> FormatError {
     FormatError::unknown(
         file,
         format!(
-            "is {found}, not yet a format deadheat reads; it reads run files (JSON Lines, \
-             schema {SCHEMA}) and tidy CSV (columns benchmark, contender, wall_ns, …)"
+            "is not a run file, but {found}{HELP}run files (JSON Lines, schema {SCHEMA}) are what \
+             races write with --save and into .deadheat/runs"
         ),
     )
 }
@@ -401,7 +401,7 @@ mod tests {
     #[test]
     fn only_a_later_major_version_is_too_new() {
         const NEWER: &str = "it needs a later deadheat";
-        const FOREIGN: &str = "not yet a format deadheat reads";
+        const FOREIGN: &str = "is not a run file";
         for (schema, problem) in [
             ("deadheat.run/1", None),
             ("deadheat.run/1.7", None),

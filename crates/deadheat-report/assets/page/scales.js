@@ -60,7 +60,7 @@ const scales = (() => {
     return text.replace("-", "−");
   };
   const signed = (value) => (value > 0 ? "+" : "") + digits(value);
-  const change = (value) => `${signed(Number(value.toPrecision(4)))} %`;
+  const change = (value) => `${signed(Number(value.toPrecision(4)))}%`;
 
   // Where most values are, so that a few far ones do not press the others flat.
   const bulk = (values, also = []) => {

@@ -184,7 +184,7 @@ const shapes = (() => {
       const [xs, ys] = [scaled(data, side.ecdf[0]), unpacked(side.ecdf[1])];
       values.push(...xs);
       const color = colours(look)[index];
-      xs.forEach((x, at) => rows.push([sides[index], show(x), `${digits(ys[at] * 100)} %`]));
+      xs.forEach((x, at) => rows.push([sides[index], show(x), `${digits(ys[at] * 100)}%`]));
       return {
         key: sides[index],
         name: sides[index],
@@ -200,11 +200,11 @@ const shapes = (() => {
     });
     return {
       x: axis(measured(data), values, show),
-      y: { name: "samples at or below", format: (value) => `${digits(value)} %`, window: [0, 100], whole: [0, 100], ends: true },
+      y: { name: "samples at or below", format: (value) => `${digits(value)}%`, window: [0, 100], whole: [0, 100], ends: true },
       series,
       keys: sides.slice(0, series.length).map((name, index) => ({ name, color: colours(look)[index], shape: "line", dash: index ? [4, 2] : null })),
       points: [null, values],
-      along: (x, near) => `<b>${show(x)}</b><br>` + near.map(({ name, y }) => `${name}: ${digits(y)} % at or below`).join("<br>"),
+      along: (x, near) => `<b>${show(x)}</b><br>` + near.map(({ name, y }) => `${name}: ${digits(y)}% at or below`).join("<br>"),
       rows: { header: ["side", "value", "at or below"], rows },
     };
   };

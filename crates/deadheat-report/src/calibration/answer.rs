@@ -230,12 +230,12 @@ fn list(kinds: &[&CalibratedKind]) -> String {
     enumerated(&texts(kinds, &|one| kind(one.kind).to_owned()))
 }
 
-/// "1 of 300 functions (at most 1.8 %) and 0 of 120 commands (at most 3.0 %)".
+/// "1 of 300 functions (at most 1.8%) and 0 of 120 commands (at most 3.0%)".
 fn all_calls(kinds: &[&CalibratedKind]) -> String {
     enumerated(&texts(kinds, &|one| calls(one)))
 }
 
-/// "1 of 300 functions (at most 1.8 %)".
+/// "1 of 300 functions (at most 1.8%)".
 fn calls(one: &CalibratedKind) -> String {
     let Share { hits, of, high, .. } = one.false_calls;
     format!(

@@ -74,7 +74,7 @@ fn same<'a>(calibration: &Calibration) -> Vec<Block<'a>> {
             "",
             "races",
             "faster or slower",
-            "95 % bounds",
+            "95% bounds",
             "dead heat",
             "too close",
         ],
@@ -83,7 +83,7 @@ fn same<'a>(calibration: &Calibration) -> Vec<Block<'a>> {
     )
 }
 
-/// "0.12 to 3.5 %".
+/// "0.12 to 3.5%".
 pub(super) fn bounds(low: f64, high: f64) -> String {
     let low = percent(low);
     format!("{} to {}", low.trim_end_matches(" %"), percent(high))
@@ -124,7 +124,7 @@ fn noise<'a>(calibration: &Calibration, glyphs: Glyphs) -> Vec<Block<'a>> {
         "replicate",
         "blocks",
     ];
-    let below = "Noise floor: 95 % of estimates are off by no more. Half width: the median of their \
+    let below = "Noise floor: 95% of estimates are off by no more. Half width: the median of their \
                  intervals. Process, block: standard deviation from one to the next. Replicate: \
                  what one takes, with so many blocks.";
     table(
@@ -173,7 +173,7 @@ fn detectable<'a>(calibration: &Calibration, glyphs: Glyphs) -> Vec<Block<'a>> {
     let below = "As many as fit: --max-replicates set to the number in brackets. This takes noise \
                  to stay as it was, and speaks of the binary: of where the linker puts code it \
                  knows nothing.";
-    let title = "Smallest difference found in 80 % of races of this work, by budget";
+    let title = "Smallest difference found in 80% of races of this work, by budget";
     table(
         (title, None),
         &header,

@@ -13,7 +13,7 @@ use deadheat_model::{
 use crate::glyphs::Glyphs;
 use crate::names::{labels, shown};
 use crate::suite;
-use crate::units::counted;
+use crate::units::{TimeUnit, counted};
 
 /// In which order the benchmarks stand; the candidates of one stay together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,6 +50,8 @@ pub struct ComparisonOptions {
     pub figures: bool,
     /// True where pictures of every comparison follow. Text only.
     pub plot: bool,
+    /// The unit of all times; `None` for the one that suits them.
+    pub time_unit: Option<TimeUnit>,
 }
 
 impl Default for ComparisonOptions {
@@ -64,6 +66,7 @@ impl Default for ComparisonOptions {
             all_metrics: false,
             figures: false,
             plot: false,
+            time_unit: None,
         }
     }
 }
@@ -301,6 +304,8 @@ pub(super) struct Scene<'a> {
     pub(super) analysis: &'a Analysis,
     pub(super) labels: Labels<'a>,
     pub(super) glyphs: Glyphs,
+    /// The unit of all times; `None` for the one that suits them.
+    pub(super) time_unit: Option<TimeUnit>,
 }
 
 impl Scene<'_> {

@@ -354,7 +354,7 @@ fn measured(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Option<Stri
             time(effect(EffectKind::SystemClockCost)?, glyphs),
         )),
         Facts::Governor { .. } => Some(format!(
-            "The same piece of work, over and over: times spread by {} (the middle 80 % of them), \
+            "The same piece of work, over and over: times spread by {} (the middle 80% of them), \
              and drifted by {}.",
             share(effect(EffectKind::WorkSpread)?),
             change(effect(EffectKind::WorkDrift)?, glyphs),

@@ -10,9 +10,9 @@ const LEAST: f64 = 0.000_05;
 /// A part of the time in percent.
 pub(super) fn share(share: f64) -> String {
     match share {
-        share if share < LEAST => "0 %".to_owned(),
-        share if share >= 0.9995 => "100 %".to_owned(),
-        share => format!("{} %", two_digits(share * 100.0)),
+        share if share < LEAST => "0%".to_owned(),
+        share if share >= 0.9995 => "100%".to_owned(),
+        share => format!("{}%", two_digits(share * 100.0)),
     }
 }
 
@@ -30,10 +30,10 @@ pub(super) fn signed(change: f64, glyphs: Glyphs) -> String {
 pub(super) fn change(change: f64, glyphs: Glyphs) -> String {
     let percent = change.abs() * 100.0;
     match percent {
-        percent if percent < 0.05 => "0 %".to_owned(),
+        percent if percent < 0.05 => "0%".to_owned(),
         percent => {
             let sign = if change < 0.0 { glyphs.minus() } else { "+" };
-            format!("{sign}{} %", rounded(percent))
+            format!("{sign}{}%", rounded(percent))
         }
     }
 }
@@ -122,11 +122,11 @@ mod tests {
     #[test]
     fn shares_and_changes_have_two_digits() {
         let shares = [0.0, 0.000_57, 0.034, 0.61, 1.0].map(share);
-        assert_eq!(shares, ["0 %", "0.057 %", "3.4 %", "61 %", "100 %"]);
+        assert_eq!(shares, ["0%", "0.057%", "3.4%", "61%", "100%"]);
         let changes = [0.0, 0.0031, -0.48, 1.2].map(|one| change(one, Glyphs::Unicode));
-        assert_eq!(changes, ["0 %", "+0.31 %", "−48 %", "+120 %"]);
+        assert_eq!(changes, ["0%", "+0.31%", "−48%", "+120%"]);
         let small = [0.000_01, 0.0002, -0.008].map(|one| signed(one, Glyphs::Ascii));
-        assert_eq!(small, ["0 %", "+0.020 %", "-0.80 %"]);
+        assert_eq!(small, ["0%", "+0.020%", "-0.80%"]);
     }
 
     #[test]

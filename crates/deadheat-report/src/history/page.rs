@@ -478,7 +478,7 @@ fn mark(out: &mut dyn Write, at: f64, step: &TimelineChange, is_named: bool) -> 
     write!(
         out,
         "<text class=\"{class}\" x=\"{at:.2}%\" y=\"4%\" dy=\".32em\" \
-         text-anchor=\"{anchor}\">{}{} %</text>",
+         text-anchor=\"{anchor}\">{}{}%</text>",
         GLYPHS.sign(change),
         two_digits(percent(change.abs()))
     )

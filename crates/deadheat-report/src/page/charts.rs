@@ -23,8 +23,30 @@ struct Chart {
     words: fn(&Comparison, &Plots) -> Option<String>,
 }
 
-/// The charts, in the order of the page.
+/// The charts, in the order of the page, below that of the interval. None is drawn of one point.
 const CHARTS: [Chart; 8] = [
+    Chart {
+        kind: "histogram",
+        title: "Histograms",
+        reading: "Filled bars count all samples and the stepped line the first half, scaled \
+                  up: where the two part, the run changed on its way; dashed curves are \
+                  fitted shapes.",
+        words: |_, plots| {
+            let shown = |side: &Distribution| side.counts.iter().sum::<u32>() > 1;
+            (plots.edges.len() > 1 && plots.sides().any(shown)).then(|| outside(plots))
+        },
+    },
+    Chart {
+        kind: "violin",
+        title: "Violin and box",
+        reading: "The body is as wide as values are frequent; the box is the middle half with \
+                  its median, whiskers reach 1.5 boxes, and dots lie beyond.",
+        words: |comparison, plots| {
+            let mut sides = plots.sides();
+            let any = sides.any(|side| side.box_plot.is_some());
+            any.then(|| medians(comparison, plots))
+        },
+    },
     Chart {
         kind: "differences",
         title: "Differences in order of time",
@@ -41,6 +63,17 @@ const CHARTS: [Chart; 8] = [
         words: |_, plots| pairs(plots),
     },
     Chart {
+        kind: "ecdf",
+        title: "Share at or below",
+        reading: "Height is the share of samples that need at most so much; the curve further \
+                  left needs less, at that height.",
+        words: |comparison, plots| {
+            let mut sides = plots.sides();
+            let any = sides.any(|side| !side.ecdf.is_empty());
+            any.then(|| medians(comparison, plots))
+        },
+    },
+    Chart {
         kind: "replicates",
         title: "Each replicate by itself",
         reading: "A point is the median of one replicate and its bar the middle half of its \
@@ -53,39 +86,6 @@ const CHARTS: [Chart; 8] = [
         reading: "Each bar is the interval at one look at the data; the race ends when it lies \
                   clear of the margin, or within it.",
         words: |_, plots| looks(plots),
-    },
-    Chart {
-        kind: "histogram",
-        title: "Histograms",
-        reading: "Filled bars count all samples and the stepped line the first half, scaled \
-                  up: where the two part, the run changed on its way; dashed curves are \
-                  fitted shapes.",
-        words: |_, plots| {
-            let counted = |side: &Distribution| side.counts.iter().any(|count| *count > 0);
-            (plots.edges.len() > 1 && plots.sides().any(counted)).then(|| outside(plots))
-        },
-    },
-    Chart {
-        kind: "violin",
-        title: "Violin and box",
-        reading: "The body is as wide as values are frequent; the box is the middle half with \
-                  its median, whiskers reach 1.5 boxes, and dots lie beyond.",
-        words: |comparison, plots| {
-            let mut sides = plots.sides();
-            let any = sides.any(|side| side.box_plot.is_some());
-            any.then(|| medians(comparison, plots))
-        },
-    },
-    Chart {
-        kind: "ecdf",
-        title: "Share at or below",
-        reading: "Height is the share of samples that need at most so much; the curve further \
-                  left needs less, at that height.",
-        words: |comparison, plots| {
-            let mut sides = plots.sides();
-            let any = sides.any(|side| !side.ecdf.is_empty());
-            any.then(|| medians(comparison, plots))
-        },
     },
     Chart {
         kind: "quantiles",
@@ -148,7 +148,7 @@ fn figure(out: &mut dyn Write, chart: &Chart, words: &str, data: usize) -> fmt::
 
 fn differences(comparison: &Comparison, plots: &Plots) -> Option<String> {
     let series = plots.differences.as_ref()?;
-    if series.points.is_empty() {
+    if series.points.len() < 2 {
         return None;
     }
     let mut words = counted(series.blocks.into(), "block", "blocks");
@@ -191,7 +191,7 @@ fn pairs(plots: &Plots) -> Option<String> {
     let first = first.count();
     let pairs = counted(cloud.pairs.into(), "pair", "pairs");
     let second = shown - first;
-    (shown > 0).then(|| {
+    (shown > 1).then(|| {
         format!(
             "{pairs}; of the {shown} drawn the baseline came first in {first} and the candidate in \
              {second}."
@@ -201,6 +201,9 @@ fn pairs(plots: &Plots) -> Option<String> {
 
 fn replicates(plots: &Plots) -> Option<String> {
     let effects = || plots.replicates.iter().map(|one| one.effect.0);
+    if plots.replicates.len() < 2 {
+        return None;
+    }
     let [lowest, highest] = [effects().reduce(f64::min)?, effects().reduce(f64::max)?]
         .map(|theta| effect(LogRatio(theta), None, GLYPHS));
     let replicates = counted(effects().count() as u64, "replicate", "replicates");
@@ -208,15 +211,15 @@ fn replicates(plots: &Plots) -> Option<String> {
 }
 
 fn looks(plots: &Plots) -> Option<String> {
-    let (first, last) = (plots.looks.first()?, plots.looks.last()?);
+    let [first, .., last] = &plots.looks[..] else {
+        return None;
+    };
     let [first, last] = [first, last].map(|look| {
         let replicates = counted(look.replicates.into(), "replicate", "replicates");
         format!("{} at {replicates}", shown_with(&look.estimate, " "))
     });
-    Some(match plots.looks.len() {
-        1 => format!("One look: {first}."),
-        count => format!("{count} looks: {first}, {last}."),
-    })
+    let count = plots.looks.len();
+    Some(format!("{count} looks: {first}, {last}."))
 }
 
 fn has_quantiles(plots: &Plots) -> bool {

@@ -8,6 +8,7 @@ use crate::document::{Block, Broken, Content, Note, Part, Severity, Table, Tone,
 use crate::gates::breach;
 use crate::glyphs::Glyphs;
 use crate::names::escape;
+use crate::verdict_sentence::Sentence;
 
 /// The characters that a page can show.
 pub(crate) const GLYPHS: Glyphs = Glyphs::Unicode;
@@ -147,7 +148,9 @@ fn block(out: &mut dyn Write, content: &Content<'_>) -> fmt::Result {
             write!(out, "<h{level}>{}</h{level}>", Text(title))
         }
         Content::Headline(tally, effort) => {
-            write!(out, "<p class=\"tally\">{}</p>", Text(tally))?;
+            if !tally.is_empty() {
+                write!(out, "<p class=\"tally\">{}</p>", Text(tally))?;
+            }
             let effort = effort.as_deref().unwrap_or_default();
             write!(out, "<p class=\"effort\">{}</p>", Text(effort))
         }
@@ -157,12 +160,17 @@ fn block(out: &mut dyn Write, content: &Content<'_>) -> fmt::Result {
             passed,
             broken,
         } => gate(out, *is_open, title, passed.as_deref(), broken),
-        Content::Paragraph(text, _) => write!(out, "<p class=\"quiet\">{}</p>", Text(text)),
+        Content::Paragraph(text, _) | Content::Closing(text) => {
+            write!(out, "<p class=\"quiet\">{}</p>", Text(text))
+        }
         Content::Titled(names, title) => {
             let names: Vec<String> = names.iter().map(|name| format!("{name}: ")).collect();
             write!(out, "<h5>{}{title}</h5>", Text(names.concat()))
         }
-        Content::Verdicts(verdicts) => verdicts.iter().try_for_each(|one| verdict(out, one)),
+        Content::Verdicts(verdicts) => verdicts.iter().try_for_each(|one| {
+            verdict(out, "p", one)?;
+            details(out, one)
+        }),
         Content::Table(table) => self::table(out, table),
         Content::Notes(notes) => self::notes(out, notes),
         Content::Entry(entry) => {
@@ -250,18 +258,31 @@ pub(super) fn code(comparison: &Comparison) -> &'static str {
     comparison.verdict.map_or("none", |verdict| verdict.name())
 }
 
-fn verdict(out: &mut dyn Write, one: &VerdictLine) -> fmt::Result {
+/// The sentence of a verdict in an element of this name.
+pub(super) fn verdict(out: &mut dyn Write, element: &str, one: &VerdictLine) -> fmt::Result {
     let code = match one.tone {
         Some(Tone::Verdict(verdict)) => verdict.name(),
         _ => "none",
     };
+    let Sentence { strong, rest, .. } = &one.sentence;
+    let quiet = one.sentence.parenthesis();
     write!(
         out,
-        "<p class=\"verdict\" data-verdict=\"{code}\"><span class=\"sign\" aria-hidden=\"true\">{}</span> {}</p>",
+        "<{element} class=\"verdict\" data-verdict=\"{code}\"><span class=\"sign\" aria-hidden=\"true\">{}</span> ",
         one.mark,
-        Text(&one.sentence)
     )?;
-    let mut details = one.details.iter().chain(&one.aside);
+    if !strong.is_empty() {
+        write!(out, "<strong>{}</strong>", Text(strong))?;
+    }
+    if !quiet.is_empty() {
+        write!(out, "<span class=\"quiet\">{}</span>", Text(quiet))?;
+    }
+    write!(out, "{}</{element}>", Text(rest))
+}
+
+/// What one needs to believe a verdict.
+pub(super) fn details(out: &mut dyn Write, one: &VerdictLine) -> fmt::Result {
+    let mut details = one.details.iter();
     details.try_for_each(|detail| write!(out, "<p class=\"placement\">{}</p>", Text(detail)))
 }
 

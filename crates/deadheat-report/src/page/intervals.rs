@@ -3,49 +3,62 @@
 
 use std::fmt::{self, Write};
 
+#[cfg(test)]
+use deadheat_model::Interval;
 use deadheat_model::{Comparison, Estimate, LogRatio, Overall};
 
 use super::html::{GLYPHS, Text, code, isolated};
 use crate::cells::change_cells;
+use crate::cost::cost_of;
 use crate::hosts::{CONTROL, control, has_controls, name};
-use crate::units::drawn_span;
+use crate::suite;
+use crate::units::{drawn_span, estimated, round_factor, share};
 
 /// So many margins are told apart on a plain axis. Beyond, far changes are drawn together, so that
 /// a margin can still be seen.
 const PLAIN: f64 = 40.0;
 
-/// Sizes of changes that may have a mark on the axis.
+/// An axis that reaches no further than this, as a log-ratio, has marks at even steps of changes.
+const EVEN: f64 = 0.4;
+
+/// Steps between marks, and how many there are at most.
+const STEPS: [f64; 12] = [
+    0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5,
+];
+const STEPS_AT_MOST: f64 = 4.0;
+
+/// Sizes of changes that may have a mark where steps are not even.
 const MARKS: [f64; 20] = [
     0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 0.9, 0.99, 1.0,
     3.0, 9.0, 19.0, 99.0, 999.0,
 ];
 
 /// Marks are no nearer to one another and to the ends than these shares of the axis.
-const APART: f64 = 0.22;
+const APART: f64 = 0.2;
 const FROM_END: f64 = 0.07;
 
 /// The axis of the places of effects: 0 at the left end and 1 at the right one.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Axis {
-    /// The effect at the right end; the left end is as far below zero.
-    reach: f64,
+    /// The effects at its ends; zero lies between them.
+    low: f64,
+    high: f64,
     /// Effects beyond this are drawn together; `None` for a plain axis.
     bend: Option<f64>,
+    /// Changes to be marked, rising; zero is one of them.
+    marks: Vec<f64>,
 }
 
 impl Axis {
     /// An axis on which everything has room.
-    pub(super) fn of<'a>(
-        comparisons: &'a [Comparison],
-        overall: impl Iterator<Item = &'a Overall>,
-    ) -> Axis {
+    pub(super) fn of(comparisons: &[Comparison], overall: &[Overall]) -> Axis {
         let margins = comparisons
             .iter()
             .map(|one| LogRatio::from_change(one.margin).0);
         let margin = margins.fold(0.0, f64::max);
-        let estimates = comparisons.iter().filter_map(|one| one.estimate.as_ref());
-        let means = overall.map(|one| &one.estimate);
-        Self::with_room_for(estimates.chain(means), margin)
+        let estimates: Vec<Estimate> = comparisons.iter().filter_map(cost_of).collect();
+        let means: Vec<Estimate> = overall.iter().map(suite::mean_of).collect();
+        Self::with_room_for(estimates.iter().chain(&means), margin)
     }
 
     /// An axis on which these estimates have room, with a margin given as a change.
@@ -55,21 +68,59 @@ impl Axis {
     }
 
     fn with_room_for<'e>(estimates: impl Iterator<Item = &'e Estimate>, margin: f64) -> Axis {
-        let reach = estimates.map(reach_of).fold(margin * 1.5, f64::max) * 1.04;
-        let reach = if reach > 0.0 { reach } else { 0.01 };
-        let bend = (margin > 0.0 && reach > margin * PLAIN).then_some(margin);
-        Axis { reach, bend }
+        let least = if margin > 0.0 { margin * 1.5 } else { 0.01 };
+        let (low, high) = estimates
+            .map(drawn_span)
+            .fold((-least, least), |(low, high), (from, to)| {
+                (low.min(from.0), high.max(to.0))
+            });
+        let reach = high.max(-low);
+        if reach <= EVEN {
+            return Axis::even(low, high);
+        }
+        let room = FROM_END * (high - low);
+        let mut axis = Axis {
+            low: low - room,
+            high: high + room,
+            bend: (margin > 0.0 && reach > margin * PLAIN).then_some(margin),
+            marks: Vec::new(),
+        };
+        axis.marks = axis.uneven_marks();
+        axis
+    }
+
+    /// An axis with marks at even steps of changes, the outermost of them around everything.
+    fn even(low: f64, high: f64) -> Axis {
+        let [low, high] = [low, high].map(|end| LogRatio(end).change());
+        let steps = |step: &f64| [(low / step).floor(), (high / step).ceil()];
+        let fits = |step: &&f64| {
+            let [first, last] = steps(step);
+            last - first <= STEPS_AT_MOST
+        };
+        let step = STEPS.iter().find(fits).unwrap_or(&STEPS[STEPS.len() - 1]);
+        let [first, last] = steps(step);
+        let marks: Vec<f64> = (first as i32..=last as i32)
+            .map(|index| f64::from(index) * step)
+            .collect();
+        let [low, high] = [first, last].map(|end| LogRatio::from_change(end * step).0);
+        let room = FROM_END * (high - low);
+        Axis {
+            low: low - room,
+            high: high + room,
+            bend: None,
+            marks,
+        }
     }
 
     /// The place of an effect, at most at the ends.
     fn place(&self, effect: LogRatio) -> f64 {
-        let share = self.bent(effect.0) / self.bent(self.reach);
-        ((1.0 + share) / 2.0).clamp(0.0, 1.0)
+        let [low, at, high] = [self.low, effect.0, self.high].map(|theta| self.bent(theta));
+        ((at - low) / (high - low)).clamp(0.0, 1.0)
     }
 
     /// Returns `true` for an effect beyond one of the ends.
     fn is_beyond(&self, effect: LogRatio) -> bool {
-        effect.0.abs() > self.reach
+        effect.0 < self.low || effect.0 > self.high
     }
 
     fn bent(&self, theta: f64) -> f64 {
@@ -81,8 +132,8 @@ impl Axis {
         self.bend.is_some()
     }
 
-    /// Changes to be marked, rising: zero, and what has room to its sides.
-    fn marks(&self) -> Vec<f64> {
+    /// Changes of round sizes, rising: zero, and what has room to its sides.
+    fn uneven_marks(&self) -> Vec<f64> {
         let above = MARKS
             .iter()
             .copied()
@@ -97,8 +148,13 @@ impl Axis {
 
     /// Of changes to one side, growing, those that keep apart; the furthest first of all.
     fn with_room(&self, changes: impl Iterator<Item = f64>) -> Vec<f64> {
-        let from_zero = |change: &f64| (self.place(LogRatio::from_change(*change)) - 0.5).abs();
-        let fits = |change: &f64| (APART..0.5 - FROM_END).contains(&from_zero(change));
+        let zero = self.place(LogRatio(0.0));
+        let place = |change: &f64| self.place(LogRatio::from_change(*change));
+        let from_zero = |change: &f64| (place(change) - zero).abs();
+        let fits = |change: &f64| {
+            let inside = (FROM_END..=1.0 - FROM_END).contains(&place(change));
+            inside && from_zero(change) >= APART
+        };
         let fitting: Vec<f64> = changes.filter(fits).collect();
         let mut chosen: Vec<f64> = Vec::new();
         for change in fitting.into_iter().rev() {
@@ -112,15 +168,10 @@ impl Axis {
     }
 }
 
-fn reach_of(estimate: &Estimate) -> f64 {
-    let (low, high) = drawn_span(estimate);
-    low.0.abs().max(high.0.abs())
-}
-
 /// The axis, drawn.
 pub(super) fn axis_marks(axis: &Axis) -> Result<String, fmt::Error> {
     let mut marks = String::from("<svg class=\"axis\" aria-hidden=\"true\">");
-    for change in axis.marks() {
+    for &change in &axis.marks {
         let place = axis.place(LogRatio::from_change(change)) * 100.0;
         write!(
             marks,
@@ -134,12 +185,15 @@ pub(super) fn axis_marks(axis: &Axis) -> Result<String, fmt::Error> {
 
 /// A change at a mark of the axis, without digits it does not need.
 fn mark(change: f64) -> String {
+    if let Some(factor) = round_factor(change, GLYPHS) {
+        return factor;
+    }
     let percent = format!("{:.2}", change.abs() * 100.0);
     let percent = percent.trim_end_matches('0').trim_end_matches('.');
     match change {
         0.0 => "0".to_owned(),
-        below if below < 0.0 => format!("{}{percent} %", GLYPHS.minus()),
-        _ => format!("+{percent} %"),
+        below if below < 0.0 => format!("{}{percent}%", GLYPHS.minus()),
+        _ => format!("+{percent}%"),
     }
 }
 
@@ -166,6 +220,19 @@ pub(super) fn interval_cells(
         effect.0,
         estimate.interval.map_or(effect, |range| range.low).0,
     )?;
+    forest(out, estimate, margin, code, axis)?;
+    write!(out, "<span>{words}</span></div></td>")
+}
+
+/// An estimate and its interval, drawn over the margin.
+fn forest(
+    out: &mut dyn Write,
+    estimate: &Estimate,
+    margin: Option<f64>,
+    code: &str,
+    axis: &Axis,
+) -> fmt::Result {
+    let effect = estimate.effect;
     let place = |theta: LogRatio| axis.place(theta) * 100.0;
     write!(
         out,
@@ -182,7 +249,11 @@ pub(super) fn interval_cells(
             high - low
         )?;
     }
-    out.write_str("<line class=\"zero\" x1=\"50%\" x2=\"50%\" y1=\"0\" y2=\"100%\"/>")?;
+    let zero = place(LogRatio(0.0));
+    write!(
+        out,
+        "<line class=\"zero\" x1=\"{zero:.2}%\" x2=\"{zero:.2}%\" y1=\"0\" y2=\"100%\"/>"
+    )?;
     if let Some(range) = estimate.interval {
         write!(
             out,
@@ -203,14 +274,45 @@ pub(super) fn interval_cells(
     }
     let at = place(effect);
     write!(out, "<svg x=\"{at:.2}%\" y=\"50%\" overflow=\"visible\">")?;
-    // Told apart by their shapes as well as by their colours.
+    // Told apart by their shapes as well as by their colours: up is more time.
     out.write_str(match code {
-        "faster" => "<path d=\"M5-5v10L-5 0z\"/>",
-        "slower" => "<path d=\"M-5-5v10L5 0z\"/>",
+        "faster" => "<path d=\"M-5-4h10L0 5z\"/>",
+        "slower" => "<path d=\"M-5 4h10L0-5z\"/>",
         "equivalent" => "<path d=\"M-4-4h8v8h-8z\"/>",
         _ => "<circle r=\"4\"/>",
     })?;
-    write!(out, "</svg></svg><span>{words}</span></div></td>")
+    out.write_str("</svg></svg>")
+}
+
+/// Writes the first chart of a comparison: its interval against the margin; nothing without an
+/// estimate.
+pub(super) fn against_margin(out: &mut dyn Write, comparison: &Comparison) -> fmt::Result {
+    let Some(estimate) = cost_of(comparison) else {
+        return Ok(());
+    };
+    let axis = Axis::of_estimates(&[&estimate], comparison.margin);
+    let margin = share(comparison.margin);
+    let [change, words] = estimated(&estimate, comparison.coverage(), GLYPHS);
+    write!(
+        out,
+        "<figure class=\"against\"><figcaption><h5>The interval against the margin</h5>\
+         <p>The bar is the confidence interval of the change, the grey band the margin of ±{margin}. \
+         A bar within the band is a dead heat; clear of zero it is faster or slower; anything else is \
+         too close to call.</p></figcaption>\
+         <div role=\"img\" aria-label=\"The change is {change}, {words}; the margin is ±{margin}.\">{}",
+        axis_marks(&axis)?
+    )?;
+    forest(
+        out,
+        &estimate,
+        Some(comparison.margin),
+        code(comparison),
+        &axis,
+    )?;
+    write!(
+        out,
+        "</div><p class=\"words\">{change} ({words}).</p></figure>"
+    )
 }
 
 /// Writes the hosts of a comparison that several machines raced, the verdict over all of them below.
@@ -227,7 +329,7 @@ pub(super) fn hosts(out: &mut dyn Write, comparison: &Comparison) -> fmt::Result
          <caption class=\"unseen\">The change on each host, and over all of them</caption>\
          <thead><tr><th scope=\"col\" class=\"name\">part: host</th>\
          <th scope=\"col\" class=\"number\">change</th>\
-         <th scope=\"col\" class=\"interval\">interval{}</th>\
+         <th scope=\"col\" class=\"interval\">CI{}</th>\
          <th scope=\"col\" class=\"number\">replicates</th>",
         axis_marks(&axis)?
     )?;
@@ -293,39 +395,79 @@ fn row(
 mod tests {
     use super::*;
 
-    fn axis(reach: f64, bend: Option<f64>) -> Axis {
-        Axis { reach, bend }
+    fn over(spans: &[(f64, f64)], margin: f64) -> Axis {
+        let change = LogRatio::from_change;
+        let estimates: Vec<Estimate> = (spans.iter())
+            .map(|(low, high)| Estimate {
+                effect: LogRatio((change(*low).0 + change(*high).0) / 2.0),
+                interval: Some(Interval {
+                    low: change(*low),
+                    high: change(*high),
+                    confidence: 0.95,
+                }),
+                p_value: None,
+                replicates: 6,
+                blocks: 6,
+            })
+            .collect();
+        Axis::of_estimates(&estimates.iter().collect::<Vec<_>>(), margin)
     }
 
     #[test]
-    fn zero_is_in_the_middle_and_ends_stay_inside() {
-        for axis in [axis(0.03, None), axis(3.0, Some(0.01))] {
-            assert_eq!(axis.place(LogRatio(0.0)), 0.5);
-            assert_eq!(axis.place(LogRatio(axis.reach * 2.0)), 1.0);
-            assert_eq!(axis.place(LogRatio(-axis.reach)), 0.0);
+    fn marks_enclose_every_interval_of_an_even_axis() {
+        for (spans, shown) in [
+            (&[][..], &[-0.02, -0.01, 0.0, 0.01, 0.02][..]),
+            (&[(0.0897, 0.0994)], &[-0.05, 0.0, 0.05, 0.1]),
+            (&[(0.17, 0.19)], &[-0.1, 0.0, 0.1, 0.2]),
+            (&[(-0.31, -0.29), (0.02, 0.04)], &[-0.4, -0.2, 0.0, 0.2]),
+        ] {
+            let axis = over(spans, 0.01);
+            let near = |(mark, shown): (&f64, &f64)| (mark - shown).abs() < 1e-12;
+            let alike = axis.marks.len() == shown.len() && axis.marks.iter().zip(shown).all(near);
+            let outermost = [axis.marks[0], axis.marks[axis.marks.len() - 1]];
+            for (low, high) in spans {
+                assert!(outermost[0] <= *low && *high <= outermost[1], "{axis:?}");
+            }
+            assert!(alike, "{axis:?}");
         }
     }
 
     #[test]
-    fn a_margin_is_seen_beside_a_change_that_is_hundreds_of_times_as_large() {
-        let axis = axis(3.0, Some(0.01));
-        assert!(axis.place(LogRatio(0.01)) - 0.5 > 0.05);
-        assert!(axis.place(LogRatio(2.0)) < 0.99);
+    fn zero_is_where_the_intervals_leave_it_and_ends_stay_inside() {
+        let axis = over(&[(0.0897, 0.0994)], 0.01);
+        let zero = axis.place(LogRatio(0.0));
+        assert!(zero > 0.2 && zero < 0.45, "{zero}");
+        assert_eq!(axis.place(LogRatio(9.0)), 1.0);
+        assert_eq!(axis.place(LogRatio(-9.0)), 0.0);
+        assert!(!axis.is_beyond(LogRatio::from_change(0.0994)));
+        assert!(axis.is_beyond(LogRatio(1.0)));
     }
 
     #[test]
-    fn marks_rise_and_keep_apart() {
-        for (axis, shown) in [
-            (axis(0.0007, None), [-0.0005, 0.0].as_slice()),
-            (axis(0.03, None), &[-0.02, 0.0]),
-            (axis(0.5, Some(0.01)), &[-0.2, 0.0]),
-            (axis(7.0, Some(0.01)), &[-0.9, 0.0]),
+    fn a_margin_is_seen_next_to_a_change_that_is_hundreds_of_times_as_large() {
+        let axis = over(&[(6.0, 7.0)], 0.01);
+        assert!(axis.is_bent());
+        let at = |change| axis.place(LogRatio::from_change(change));
+        assert!(at(0.01) - at(0.0) > 0.05, "{axis:?}");
+        assert!(at(6.5) < 0.99, "{axis:?}");
+    }
+
+    #[test]
+    fn marks_of_every_axis_rise_and_keep_apart() {
+        for spans in [
+            &[(0.0002, 0.0004)][..],
+            &[(-0.02, 0.03)],
+            &[(0.5, 0.9)],
+            &[(-0.95, -0.8), (3.0, 30.0)],
+            &[(90.0, 110.0)],
         ] {
-            let marks = axis.marks();
-            assert!(marks.windows(2).all(|pair| pair[0] < pair[1]), "{marks:?}");
-            assert!(marks.starts_with(shown), "{marks:?}");
-            let zero = marks.iter().position(|mark| *mark == 0.0).unwrap();
-            assert!(marks[zero..].len() >= 2, "{marks:?}");
+            let axis = over(spans, 0.01);
+            let places: Vec<f64> = (axis.marks.iter())
+                .map(|mark| axis.place(LogRatio::from_change(*mark)))
+                .collect();
+            let apart = places.windows(2).all(|pair| pair[1] - pair[0] > 0.12);
+            assert!(apart && axis.marks.contains(&0.0), "{axis:?}");
+            assert!(axis.marks.len() >= 2, "{axis:?}");
         }
     }
 }

@@ -9,11 +9,12 @@ use super::html::{GLYPHS, Text, code as code_of, foreign, isolated};
 use super::intervals::{Axis, axis_marks, interval_cells};
 use crate::cells::typical;
 use crate::cost::cost_of;
-use crate::names::{shorten, shown};
+use crate::document::Cell;
+use crate::names::{sentence_case, shorten, shown};
 use crate::run::Run;
 use crate::sentences;
 use crate::suite::{self, left_out_cell, legend_alone};
-use crate::units::{Precision, counted};
+use crate::units::{counted, share};
 
 /// Columns that the words of a failure may take in a row.
 const WORDS: usize = 400;
@@ -24,11 +25,14 @@ struct Columns {
     gate: bool,
 }
 
+/// Writes the overview. Of a page with one verdict it is there for the scripts alone: the headline and
+/// the first chart say the same.
 pub(super) fn write(
     out: &mut dyn Write,
     run: &Run<'_>,
     titles: &[String],
     detailed: &[bool],
+    is_alone: bool,
 ) -> fmt::Result {
     let analysis = run.analysis;
     let table = run.overview(false);
@@ -36,10 +40,12 @@ pub(super) fn write(
         candidate: table.columns[1].kind.is_name(),
         gate: analysis.comparisons.iter().any(|one| one.gate.is_some()),
     };
-    let axis = Axis::of(&analysis.comparisons, suite::means(analysis));
+    let axis = Axis::of(&analysis.comparisons, &analysis.overall);
     let rows = analysis.comparisons.len() + analysis.failures.len() + analysis.left_out.len();
-    out.write_str(
-        "<section class=\"suite\" aria-labelledby=\"suite\"><h2 id=\"suite\">Overview</h2>",
+    let hidden = if is_alone { " hidden" } else { "" };
+    write!(
+        out,
+        "<section class=\"suite\" aria-labelledby=\"suite\"{hidden}><h2 id=\"suite\">Overview</h2>",
     )?;
     if rows > 1 {
         filters(out, analysis, rows)?;
@@ -58,68 +64,109 @@ pub(super) fn write(
                 1 => format!("b{index}"),
                 _ => format!("b{index}-{at}"),
             };
-            let code = code_of(comparison);
-            let title = Text(&titles[index]);
-            if detailed[index] {
-                write!(
-                    out,
-                    "<tr data-verdict=\"{code}\" data-index=\"{index}\" data-order=\"{order}\">\
-                     <th scope=\"row\" class=\"name\"><a href=\"#{target}\">{title}</a></th>",
-                )?;
-            } else {
-                write!(
-                    out,
-                    "<tr data-verdict=\"{code}\" data-order=\"{order}\">\
-                     <th scope=\"row\" class=\"name\">{title}</th>",
-                )?;
-            }
-            let cells = &table.rows[order].cells;
-            if columns.candidate {
-                let candidate = match cells[1].text.as_str() {
-                    "" => GLYPHS.nothing(),
-                    candidate => candidate,
-                };
-                write!(out, "<td class=\"who\">{}</td>", Text(candidate))?;
-            }
-            let rank = VERDICTS.iter().position(|(other, ..)| *other == code);
-            write!(
-                out,
-                "<td class=\"call\" data-sort=\"{}\">",
-                rank.unwrap_or(0)
-            )?;
-            out.write_str(&badge(comparison))?;
-            out.write_str("</td>")?;
-            let estimate = cost_of(comparison);
-            interval_cells(out, estimate.as_ref(), Some(comparison.margin), code, &axis)?;
-            let values = typical(&comparison.baseline, comparison.candidate.as_ref());
-            for (index, cell) in cells[cells.len() - 2..].iter().enumerate() {
-                let sort = values
-                    .get(index)
-                    .map(|value| format!(" data-sort=\"{value:e}\""));
-                let sort = sort.unwrap_or_default();
-                write!(
-                    out,
-                    "<td class=\"number value\"{sort}>{}</td>",
-                    Text(&cell.text)
-                )?;
-            }
-            if columns.gate {
-                gate(out, comparison)?;
-            }
-            out.write_str("</tr>\n")?;
+            let row = Row {
+                comparison,
+                title: &titles[index],
+                place: detailed[index].then_some((index, target)),
+                order,
+                cells: &table.rows[order].cells,
+            };
+            row.write(out, &columns, &axis)?;
             order += 1;
         }
     }
+    unanswered(out, run, &columns, order)?;
+    out.write_str("</tbody>")?;
+    means(out, run, &columns, &axis)?;
+    out.write_str("</table></div>")?;
+    legend(out, run, &axis)?;
+    out.write_str("</section>\n")
+}
+
+/// A comparison in the table.
+struct Row<'r> {
+    comparison: &'r Comparison,
+    title: &'r str,
+    /// The number of its benchmark and the address of its details; `None` if it has none.
+    place: Option<(usize, String)>,
+    /// Its place in the order of the run.
+    order: usize,
+    /// The cells of the same row where no script sorts them.
+    cells: &'r [Cell],
+}
+
+impl Row<'_> {
+    fn write(&self, out: &mut dyn Write, columns: &Columns, axis: &Axis) -> fmt::Result {
+        let (comparison, order) = (self.comparison, self.order);
+        let code = code_of(comparison);
+        let title = Text(self.title);
+        match &self.place {
+            Some((index, target)) => write!(
+                out,
+                "<tr data-verdict=\"{code}\" data-index=\"{index}\" data-order=\"{order}\">\
+                 <th scope=\"row\" class=\"name\"><a href=\"#{target}\">{title}</a></th>",
+            )?,
+            None => write!(
+                out,
+                "<tr data-verdict=\"{code}\" data-order=\"{order}\">\
+                 <th scope=\"row\" class=\"name\">{title}</th>",
+            )?,
+        }
+        if columns.candidate {
+            let candidate = match self.cells[1].text.as_str() {
+                "" => GLYPHS.nothing(),
+                candidate => candidate,
+            };
+            write!(out, "<td class=\"who\">{}</td>", Text(candidate))?;
+        }
+        let rank = VERDICTS.iter().position(|(other, ..)| *other == code);
+        write!(
+            out,
+            "<td class=\"call\" data-sort=\"{}\">{}</td>",
+            rank.unwrap_or(0),
+            badge(comparison)
+        )?;
+        let estimate = cost_of(comparison);
+        interval_cells(out, estimate.as_ref(), Some(comparison.margin), code, axis)?;
+        self.values(out)?;
+        if columns.gate {
+            gate(out, comparison)?;
+        }
+        out.write_str("</tr>\n")
+    }
+
+    /// The typical values of both sides.
+    fn values(&self, out: &mut dyn Write) -> fmt::Result {
+        let comparison = self.comparison;
+        let values = typical(&comparison.baseline, comparison.candidate.as_ref());
+        let shown = &self.cells[self.cells.len() - 2..];
+        for (index, cell) in shown.iter().enumerate() {
+            let sort = values.get(index);
+            let sort = sort.map(|value| format!(" data-sort=\"{value:e}\""));
+            let sort = sort.unwrap_or_default();
+            write!(
+                out,
+                "<td class=\"number value\"{sort}>{}</td>",
+                Text(&cell.text)
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// The benchmarks without an answer, below the others, from this place in the order on.
+fn unanswered(
+    out: &mut dyn Write,
+    run: &Run<'_>,
+    columns: &Columns,
+    mut order: usize,
+) -> fmt::Result {
+    let analysis = run.analysis;
     let span = 5 + usize::from(columns.candidate) + usize::from(columns.gate);
     for (failure, note) in analysis.failures.iter().zip(run.failures()) {
         let title = run.failed_title(failure);
-        without(
-            out,
-            order,
-            &title,
-            ("failed", sentences::FAILED_CELL, &note.text),
-            span,
-        )?;
+        let what = ("failed", sentences::FAILED_CELL, note.text.as_str());
+        without(out, order, &title, what, span)?;
         order += 1;
     }
     for one in &analysis.left_out {
@@ -130,11 +177,7 @@ pub(super) fn write(
         without(out, order, &title, ("left-out", word, &why), span)?;
         order += 1;
     }
-    out.write_str("</tbody>")?;
-    means(out, run, &columns, &axis)?;
-    out.write_str("</table></div>")?;
-    legend(out, &axis, &analysis.comparisons)?;
-    out.write_str("</section>\n")
+    Ok(())
 }
 
 /// The verdict with its sign, small.
@@ -229,7 +272,7 @@ fn header(out: &mut dyn Write, columns: &Columns, change: &str, axis: &Axis) -> 
     column(out, "call", "verdict", "")?;
     column(out, "number", change, "")?;
     let marks = axis_marks(axis)?;
-    column(out, "interval", "interval", &marks)?;
+    column(out, "interval", "CI", &marks)?;
     column(out, "number value", "baseline", "")?;
     column(out, "number value", "candidate", "")?;
     if columns.gate {
@@ -280,15 +323,19 @@ fn without(
 
 /// The mean over all benchmarks of a recording, below the rows.
 fn means(out: &mut dyn Write, run: &Run<'_>, columns: &Columns, axis: &Axis) -> fmt::Result {
-    if suite::means(run.analysis).next().is_none() {
+    if run.analysis.overall.is_empty() {
         return Ok(());
     }
     out.write_str("<tfoot>")?;
-    for one in suite::means(run.analysis) {
+    for one in &run.analysis.overall {
         let count = counted(one.benchmarks as u64, "benchmark", "benchmarks");
-        let name = match one.population {
-            Population::These => format!("mean of {count}"),
-            Population::LikeThese => format!("mean, {count} taken for a sample"),
+        let mean = suite::mean_of(one);
+        // What the benchmarks are taken for matters to an interval alone.
+        let name = match (one.population, mean.interval) {
+            (Population::LikeThese, Some(_)) => {
+                format!("geometric mean, {count} taken for a sample")
+            }
+            _ => format!("geometric mean of {count}"),
         };
         write!(out, "<tr><th scope=\"row\" class=\"name\">{name}</th>")?;
         if columns.candidate {
@@ -296,7 +343,7 @@ fn means(out: &mut dyn Write, run: &Run<'_>, columns: &Columns, axis: &Axis) -> 
             write!(out, "<td class=\"who\">{}</td>", Text(isolated(&candidate)))?;
         }
         out.write_str("<td class=\"call\"></td>")?;
-        interval_cells(out, Some(&one.estimate), None, "none", axis)?;
+        interval_cells(out, Some(&mean), None, "none", axis)?;
         out.write_str("<td class=\"number value\"></td><td class=\"number value\"></td>")?;
         if columns.gate {
             out.write_str("<td class=\"gate\"></td>")?;
@@ -307,15 +354,14 @@ fn means(out: &mut dyn Write, run: &Run<'_>, columns: &Columns, axis: &Axis) -> 
 }
 
 /// Writes how to read the intervals.
-fn legend(out: &mut dyn Write, axis: &Axis, comparisons: &[Comparison]) -> fmt::Result {
+fn legend(out: &mut dyn Write, run: &Run<'_>, axis: &Axis) -> fmt::Result {
+    let comparisons = &run.analysis.comparisons[..];
     let Some(first) = comparisons.first() else {
         return Ok(());
     };
     let all_alike = comparisons.iter().all(|one| one.margin == first.margin);
     let margin = if all_alike {
-        let margin = Precision::of(None).size(first.margin);
-        let short = margin.replace(".00", "");
-        format!("the margin of ±{short}")
+        format!("the margin of ±{}", share(first.margin))
     } else {
         "the margin of each row".to_owned()
     };
@@ -327,8 +373,11 @@ fn legend(out: &mut dyn Write, axis: &Axis, comparisons: &[Comparison]) -> fmt::
     let alone = legend_alone(comparisons, GLYPHS).map(|alone| format!(" {alone}."));
     write!(
         out,
-        "<p class=\"quiet legend\">Bars are confidence intervals of the change from baseline to candidate, \
+        "<p class=\"quiet legend\">Bars are confidence intervals (CI) of the change from baseline to candidate, \
          the grey band is {margin}.{bent}{}</p>",
         alone.unwrap_or_default()
-    )
+    )?;
+    let terms = run.terms(comparisons).into_iter();
+    let mut terms = terms.map(|terms| sentence_case(&terms));
+    terms.try_for_each(|terms| write!(out, "<p class=\"quiet\">{}</p>", Text(terms)))
 }

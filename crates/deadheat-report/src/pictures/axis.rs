@@ -36,7 +36,7 @@ impl Axis {
     pub(crate) fn changes(span: (f64, f64), title: &str) -> Axis {
         let word = |value: f64, decimals| {
             let sign = Glyphs::Unicode.sign(value);
-            format!("{sign}{} %", digits(value.abs(), decimals))
+            format!("{sign}{}%", digits(value.abs(), decimals))
         };
         Axis::new(span, title, ticks(span, word))
     }
@@ -96,7 +96,7 @@ impl Axis {
 
     /// Shares of a whole.
     pub(super) fn shares(title: &str) -> Axis {
-        let tick = |quarter: u32| (f64::from(quarter) * 0.25, format!("{} %", quarter * 25));
+        let tick = |quarter: u32| (f64::from(quarter) * 0.25, format!("{}%", quarter * 25));
         Axis::new((0.0, 1.0), title, (0..=4).map(tick).collect())
     }
 
@@ -235,12 +235,9 @@ mod tests {
     #[test]
     fn changes_have_signs_and_decimals_that_tell_them_apart() {
         let axis = Axis::changes((-1.2, 1.3), "change");
-        assert_eq!(
-            words(&axis),
-            ["−1.0 %", "−0.5 %", "0.0 %", "+0.5 %", "+1.0 %"]
-        );
+        assert_eq!(words(&axis), ["−1.0%", "−0.5%", "0.0%", "+0.5%", "+1.0%"]);
         let fine = Axis::changes((9.98, 10.02), "change");
-        assert!(words(&fine).contains(&"+10.01 %"), "{fine:?}");
+        assert!(words(&fine).contains(&"+10.01%"), "{fine:?}");
     }
 
     #[test]

@@ -95,16 +95,17 @@ fn rows(analysis: &Analysis) -> Vec<Row> {
         });
     }
     let several = analysis.overall.len() > 1;
-    for overall in suite::means(analysis) {
+    for overall in &analysis.overall {
         let mut name = "geometric mean".to_owned();
         if several {
             let candidate = labels(&[&overall.candidate], 40, Glyphs::Unicode).concat();
             name = format!("{name}: {candidate}");
         }
+        let mean = suite::mean_of(overall);
         rows.push(Row {
             name,
-            words: words(Some(&overall.estimate), ""),
-            estimate: Some(overall.estimate),
+            words: words(Some(&mean), ""),
+            estimate: Some(mean),
             margin: None,
             ink: BLACK,
             marker: Marker::Diamond,

@@ -8,7 +8,7 @@ use crate::layout::Width as _;
 use crate::sentences;
 use crate::units::{Scale, counted, quantities, share};
 
-/// Rows of either side.
+/// Rows of either side at most; few samples need no more rows than the highest bar has samples.
 const BARS: usize = 4;
 
 /// Columns of a bin: a few wide bins read better than a wall.
@@ -20,9 +20,11 @@ const LABEL: usize = 14;
 /// Columns beyond which a histogram is made no wider.
 const WIDEST_HISTOGRAM: usize = 96;
 
-/// Rows from no change to either end of the scale, as many as make each a round step; those without
-/// a block are left out.
-const ROWS: i32 = 10;
+/// Rows from no change to either end of the scale for so many blocks at most, as many as make each a
+/// round step; those without a block are left out.
+const ROWS: [(usize, i32); 2] = [(8, 2), (20, 5)];
+/// The same for more blocks.
+const MOST_ROWS: i32 = 10;
 
 /// Columns beyond which the series is made no wider.
 const WIDEST_SERIES: usize = 120;
@@ -88,10 +90,11 @@ fn histograms(
         // Each to its own height: of a rival a hundred times as wide there would be nothing to see.
         let counts = columns_of(side);
         let highest = counts.iter().copied().fold(0.0, f64::max);
-        for row in (0..BARS).rev() {
+        let bars = BARS.min(highest as usize).max(1);
+        for row in (0..bars).rev() {
             let mut line = String::new();
             for count in &counts {
-                let filled = count / highest * BARS as f64 - row as f64;
+                let filled = count / highest * bars as f64 - row as f64;
                 let bar = bar(filled, row == 0 && *count > 0.0, strokes.bars);
                 line.extend(std::iter::repeat_n(bar, columns_each));
             }
@@ -182,7 +185,7 @@ fn series(series: &DifferenceSeries, margin: f64, scenery: &PlotContext) -> Stri
     let kept = series.points.iter().filter(|point| !point.dropped);
     let scale = ChangeScale::over(&kept.map(|point| point.effect).collect::<Vec<_>>(), margin);
     let rows = Rows::of(scale, series, margin);
-    let label = |row: i32| scale.label(f64::from(row) / f64::from(ROWS), scenery.glyphs);
+    let label = |row: i32| scale.label(f64::from(row) / f64::from(rows.half), scenery.glyphs);
     // Blocks beyond the scale have no change that a label could name.
     let ends = [
         rows.top - i32::from(rows.beyond[0]),
@@ -215,7 +218,7 @@ fn series(series: &DifferenceSeries, margin: f64, scenery: &PlotContext) -> Stri
         if point.dropped {
             dropped = true;
             *cell = strokes.dropped;
-        } else if row.abs() > ROWS {
+        } else if row.abs() > rows.half {
             beyond = true;
             *cell = if row > 0 { strokes.up } else { strokes.down };
         } else if ![strokes.dropped, strokes.up, strokes.down].contains(cell) {
@@ -276,6 +279,8 @@ fn series(series: &DifferenceSeries, margin: f64, scenery: &PlotContext) -> Stri
 /// The rows that are drawn, counted from no change upwards.
 struct Rows {
     scale: ChangeScale,
+    /// From no change to either end of the scale.
+    half: i32,
     top: i32,
     bottom: i32,
     /// `true` where the first, and where the last, holds the blocks beyond the scale.
@@ -286,8 +291,11 @@ impl Rows {
     /// As many as hold all blocks, no change, and the margin. What lies beyond the scale has a row
     /// of its own.
     fn of(scale: ChangeScale, series: &DifferenceSeries, margin: LogRatio) -> Rows {
+        let fits = |(blocks, _): &&(usize, i32)| series.points.len() <= *blocks;
+        let half = ROWS.iter().find(fits).map_or(MOST_ROWS, |(_, half)| *half);
         let mut rows = Rows {
             scale,
+            half,
             top: 0,
             bottom: 0,
             beyond: [false; 2],
@@ -295,8 +303,8 @@ impl Rows {
         let effects = series.points.iter().map(|point| point.effect);
         for effect in effects.chain([margin, LogRatio(-margin.0)]) {
             match rows.row(effect) {
-                row if row > ROWS => rows.beyond[0] = true,
-                row if row < -ROWS => rows.beyond[1] = true,
+                row if row > half => rows.beyond[0] = true,
+                row if row < -half => rows.beyond[1] = true,
                 row => (rows.top, rows.bottom) = (rows.top.max(row), rows.bottom.min(row)),
             }
         }
@@ -307,9 +315,9 @@ impl Rows {
 
     fn row(&self, effect: LogRatio) -> i32 {
         match self.scale.place(effect) {
-            above if above > 1.0 => ROWS + 1,
-            below if below < -1.0 => -ROWS - 1,
-            place => (place * f64::from(ROWS)).round() as i32,
+            above if above > 1.0 => self.half + 1,
+            below if below < -1.0 => -self.half - 1,
+            place => (place * f64::from(self.half)).round() as i32,
         }
     }
 

@@ -21,7 +21,7 @@ const MARGINS: f64 = 1.5;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ForestRow<'a> {
     /// The interval, and the estimate in it.
-    pub(crate) estimate: Option<&'a Estimate>,
+    pub(crate) estimate: Option<Estimate>,
     /// The metric that changed; `None` if the estimate is one of costs.
     pub(crate) metric: Option<&'a Metric>,
     /// The margin it is held against.
@@ -33,7 +33,7 @@ pub(crate) struct ForestRow<'a> {
 impl<'a> From<&'a Comparison> for ForestRow<'a> {
     fn from(comparison: &'a Comparison) -> Self {
         Self {
-            estimate: comparison.estimate.as_ref(),
+            estimate: comparison.estimate,
             metric: Some(&comparison.metric),
             margin: comparison.margin,
             verdict: comparison.verdict,
@@ -43,7 +43,7 @@ impl<'a> From<&'a Comparison> for ForestRow<'a> {
 
 impl ForestRow<'_> {
     fn cost(&self) -> Option<Estimate> {
-        let estimate = *self.estimate?;
+        let estimate = self.estimate?;
         Some(match self.metric {
             Some(metric) => in_cost(metric, &estimate),
             None => estimate,

@@ -1,5 +1,5 @@
-//! A run as text. A terminal shows the last line first, so the verdicts stand low and what the exit
-//! code means lowest.
+//! A run as text: of one benchmark the verdict first, then its figures; of a suite a row for each and
+//! the tally below, where a terminal shows it first. What the exit code means comes last.
 
 use deadheat_model::{Analysis, Comparison, Promise};
 
@@ -8,12 +8,13 @@ use crate::calibration::calibrated;
 use crate::cells::metrics;
 use crate::document::{Block, Content, Note, Plot, Severity};
 use crate::terminal::Terminal;
+use crate::units::TimeUnit;
 use crate::warnings::{self, WarningText};
 use crate::{gates, hosts, processes};
 
 /// Everything the text depends on beside the analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TextOptions {
+pub struct TextOptions<'a> {
     /// Columns of the terminal.
     pub width: usize,
     /// True where colours may be used.
@@ -29,9 +30,16 @@ pub struct TextOptions {
     pub plot: bool,
     /// True if names at the end of a line are shown whole.
     pub whole_names: bool,
+    /// The files that the run is recorded in, each in words: "recorded in x.jsonl".
+    pub recorded: &'a [String],
+    /// True if a line explains the terms of the table, as for a reader who sees it for the first
+    /// time.
+    pub legend: bool,
+    /// The unit of all times in tables; `None` for the one that suits them.
+    pub time_unit: Option<TimeUnit>,
 }
 
-impl Default for TextOptions {
+impl Default for TextOptions<'_> {
     /// The look that suits a file: 80 columns of ASCII without colour.
     fn default() -> Self {
         Self {
@@ -42,6 +50,9 @@ impl Default for TextOptions {
             figures: false,
             plot: false,
             whole_names: false,
+            recorded: &[],
+            legend: false,
+            time_unit: None,
         }
     }
 }
@@ -57,24 +68,31 @@ const NOTE_LINES: usize = 2;
 
 /// The analysis as text. Of one benchmark its contenders and the verdicts, of
 /// several a line each and one for all of them; then the doubts.
-pub fn to_text(analysis: &Analysis, options: &TextOptions) -> String {
+pub fn to_text(analysis: &Analysis, options: &TextOptions<'_>) -> String {
+    // A line each, for those who search them.
+    let width = match options.detail {
+        Detail::Terse => usize::MAX,
+        _ => options.width,
+    };
     let terminal = Terminal {
         whole_names: options.whole_names,
-        ..Terminal::new(options.width, options.color, options.unicode)
+        ..Terminal::new(width, options.color, options.unicode)
     };
     let name = if options.whole_names { LONG_NAME } else { NAME };
     let run = Run {
         detail: options.detail,
         figures: options.figures,
         plot: options.plot,
+        legend: options.legend || options.detail == Detail::Full,
+        time_unit: options.time_unit,
         ..Run::of(analysis, terminal.glyphs, name)
     };
-    terminal.render(&run.for_terminal(&terminal))
+    terminal.render(&run.for_terminal(&terminal, options.recorded))
 }
 
 impl<'a> Run<'a> {
     /// The answer for people at a terminal.
-    fn for_terminal(&self, terminal: &Terminal) -> Vec<Block<'a>> {
+    fn for_terminal(&self, terminal: &Terminal, recorded: &[String]) -> Vec<Block<'a>> {
         let is_suite = self.is_suite();
         let full = self.detail == Detail::Full;
         let failed = Block::notes(self.failures());
@@ -108,8 +126,9 @@ impl<'a> Run<'a> {
             if self.analysis.comparisons.iter().any(|one| one.provisional) {
                 blocks.push(Block::indented("* provisional").tight());
             }
-            let legend = self.legend().map(Block::indented);
-            blocks.extend(legend.map(Block::tight));
+            let legends = [self.legend(), self.terms(&self.analysis.comparisons)];
+            let legends = legends.into_iter().flatten().map(Block::indented);
+            blocks.extend(legends.map(Block::tight));
             blocks.push(self.headline());
             blocks.extend(
                 self.means()
@@ -120,6 +139,7 @@ impl<'a> Run<'a> {
         let attached = |block: Block<'a>| if is_suite { block.tight() } else { block };
         blocks.extend(failed.filter(|_| !is_suite || !full).map(attached));
         blocks.extend(self.left_out().map(attached));
+        blocks.extend(self.closing(recorded));
         blocks.extend(Block::notes(self.few_notes(notes, terminal)));
         let quoted = self
             .analysis
@@ -129,6 +149,28 @@ impl<'a> Run<'a> {
         blocks.extend(quoted.map(|note| Block::indented(calibrated(note))));
         blocks.extend(Block::notes(gates::gates(self.analysis, self.glyphs)));
         blocks
+    }
+
+    /// The base of the answer, the effort, the files and the way to see more; a suite has its effort
+    /// next to its tally.
+    fn closing(&self, recorded: &[String]) -> Option<Block<'a>> {
+        let group = self.groups.first().filter(|_| !self.is_suite());
+        let mut parts: Vec<String> = group
+            .and_then(|group| self.counts(group))
+            .into_iter()
+            .collect();
+        parts.extend_from_slice(recorded);
+        if self.detail == Detail::Terse || parts.is_empty() {
+            return None;
+        }
+        let more = match (self.detail, recorded) {
+            (Detail::Brief, [_, ..]) => " (-v shows every metric and note)",
+            _ => "",
+        };
+        Some(Block::of(Content::Closing(format!(
+            "{}{more}",
+            parts.join("; ")
+        ))))
     }
 
     /// The doubts, and of the notes as many as have room; the first one always.
@@ -150,12 +192,16 @@ impl<'a> Run<'a> {
     /// Contenders, verdicts, and whatever was asked for, of one benchmark.
     fn benchmark(&self, group: &'a [Comparison]) -> Vec<Block<'a>> {
         let mut blocks = Vec::new();
+        let mut verdicts = self.verdicts(group, group.len() == 1);
+        if self.detail == Detail::Terse {
+            verdicts.iter_mut().for_each(|one| one.details.clear());
+        }
+        blocks.push(Block::of(Content::Verdicts(verdicts)));
         if self.detail != Detail::Terse {
             blocks.push(Block::table(self.contenders(group)));
+            let legend = self.terms(group).map(Block::indented);
+            blocks.extend(legend.map(Block::tight));
         }
-        blocks.push(Block::of(Content::Verdicts(
-            self.verdicts(group, group.len() == 1),
-        )));
         blocks.extend(self.below(group));
         blocks
     }
@@ -181,7 +227,9 @@ impl<'a> Run<'a> {
                 let names = [&*labels[0], &*labels[index + 1]];
                 let observed = processes::lines(&comparison.processes, names);
                 blocks.extend(observed.into_iter().map(Block::indented));
-                let Some(table) = metrics(comparison, self.glyphs).map(Block::table) else {
+                let Some(table) =
+                    metrics(comparison, self.time_unit, self.glyphs).map(Block::table)
+                else {
                     continue;
                 };
                 if group.len() > 1 {

@@ -206,7 +206,7 @@ fn few_races_are_told_apart_from_a_bad_machine() {
         told.contains("Nothing speaks against verdicts here"),
         "{told}"
     );
-    assert!(told.contains("0 of 12 functions (at most 26 %)"), "{told}");
+    assert!(told.contains("0 of 12 functions (at most 26%)"), "{told}");
     assert!(!told.contains("chance alone"), "{told}");
     // What is sure of one kind is told beside.
     let few = CalibratedKind {
@@ -237,7 +237,7 @@ fn a_rate_above_alpha_that_chance_explains_is_told_as_that() {
     let told = flat(&calibration(vec![unlucky]));
     assert!(told.contains("Nothing speaks against"), "{told}");
     assert!(
-        told.contains("8.3 % of races of functions called is more than the 5 % accepted"),
+        told.contains("8.3% of races of functions called is more than the 5% accepted"),
         "{told}"
     );
 }
@@ -257,7 +257,7 @@ fn a_rate_surely_above_alpha_is_not_to_be_believed() {
         "{told}"
     );
     assert!(
-        told.contains("at least 9.7 % where 5 % are accepted"),
+        told.contains("at least 9.7% where 5% are accepted"),
         "{told}"
     );
     assert!(
@@ -369,7 +369,7 @@ fn a_difference_counts_as_found_only_when_all_larger_ones_are() {
     ];
     let told = flat(&calibration(vec![odd.clone()]));
     assert!(
-        told.contains("differences of this work from 5 % on are found"),
+        told.contains("differences of this work from 5% on are found"),
         "{told}"
     );
     odd.known.pop();

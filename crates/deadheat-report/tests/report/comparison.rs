@@ -2,7 +2,8 @@ use deadheat_model::TextCells;
 use deadheat_model::{
     Analysis, Comparison, LeftOutReason, Metric, MetricComparison, Side, Verdict, Warning,
 };
-use deadheat_report::sentences::{self, Called, Source};
+use deadheat_report::sentences::{Called, Source};
+use deadheat_report::verdict_sentence;
 use deadheat_report::{
     ComparisonOptions, Glyphs, Sort, escape, shorten, to_comparison, to_comparison_csv,
     to_comparison_markdown,
@@ -24,6 +25,7 @@ const WIDE: ComparisonOptions = ComparisonOptions {
     all_metrics: false,
     figures: false,
     plot: false,
+    time_unit: None,
 };
 
 const EVERY_SORT: [Sort; 4] = [Sort::File, Sort::Name, Sort::Change, Sort::Verdict];
@@ -137,8 +139,8 @@ fn of_a_throughput_more_is_faster_and_its_change_is_one_of_time() {
             .find(|row| row.contains(name))
             .unwrap()
     };
-    assert!(row("copy").contains("ESC[32m−7.5 %"), "{text}");
-    assert!(row("scan").contains("ESC[31m+10.0 %"), "{text}");
+    assert!(row("copy").contains("ESC[32m−7.5%"), "{text}");
+    assert!(row("scan").contains("ESC[31m+10.0%"), "{text}");
     let head = text.lines().find(|line| line.contains("  benchmark"));
     assert!(head.unwrap().contains("change in time"), "{text}");
     assert!(!text.contains("of costs"), "{text}");
@@ -231,7 +233,7 @@ fn metrics_that_moved_are_counted_with_and_without_a_verdict() {
 }
 
 #[test]
-fn sentences_on_a_throughput_say_above_where_it_rose() {
+fn sentences_on_a_throughput_tell_the_change_in_time() {
     let told = |change: f64, verdict| {
         let mut one = throughputs().comparisons.swap_remove(0);
         one.verdict = Some(verdict);
@@ -242,22 +244,27 @@ fn sentences_on_a_throughput_say_above_where_it_rose() {
             candidate: Some("new"),
             baseline_is_shown: false,
         };
-        sentences::verdict(&one, called, Source::Recording, Glyphs::Ascii)
+        verdict_sentence::verdict(&one, called, Source::Recording, Glyphs::Ascii).to_string()
     };
     let above = told(0.08, Verdict::Faster);
     assert!(
-        above.contains("'new' is above 'old' in bytes_per_second by 8.00 %"),
+        above.contains("'new' is faster than 'old': -7.407% time by bytes_per_second ("),
         "{above}"
     );
     let below = told(-0.08, Verdict::Slower);
     assert!(
-        below.contains("'new' is below 'old' in bytes_per_second"),
+        below.contains("'new' is slower than 'old': +8.70% time by bytes_per_second ("),
         "{below}"
     );
     let risen = told(0.004, Verdict::Equivalent);
     assert!(
-        risen.contains("yet 'new' is reliably 0.40 % above"),
+        risen.ends_with("), yet 'new' is reliably faster"),
         "{risen}"
+    );
+    let doubled = told(1.0, Verdict::Faster);
+    assert!(
+        doubled.contains("'new' is 2.00x as fast as 'old' in bytes_per_second (-50"),
+        "{doubled}"
     );
 }
 
@@ -742,9 +749,7 @@ proptest! {
 fn a_wide_terminal_shows_a_forest_beside_the_table() {
     let options = ComparisonOptions { width: 140, ..WIDE };
     let text = to_comparison(&two_files(), &options);
-    let table = text
-        .split("\n\n")
-        .find(|part| part.contains("95 % interval"));
+    let table = text.split("\n\n").find(|part| part.contains("95% CI  "));
     insta::assert_snapshot!(table.unwrap());
     let coloured = ComparisonOptions {
         color: true,

@@ -377,7 +377,7 @@ fn conditions(part: u32) -> Conditions {
                 memory: Some(2 << 30),
             },
             disturbances: vec![
-                disturbance("steal", "4 % of the time since the start"),
+                disturbance("steal", "4% of the time since the start"),
                 disturbance("load", "<b>2.4</b> tasks a core\u{202e}"),
             ],
         },
@@ -487,6 +487,7 @@ pub fn without_waiting() -> Analysis {
         candidate: Some(0.409),
         taken_out: true,
         kept: Some(kept),
+        verdict_kept: Some(Verdict::Inconclusive),
     });
     Analysis {
         processes: Processes::Workers,
@@ -525,7 +526,7 @@ pub fn side_by_side() -> Analysis {
     analysis([one, opened].into_iter().chain(turns).collect())
 }
 
-/// A race of functions for their 99 % quantile.
+/// A race of functions for their 99% quantile.
 pub fn of_a_quantile(verdict: Option<Verdict>, change: f64) -> Analysis {
     let mut one = comparison(verdict, change, 0.004);
     one.quantile = Some(0.99);

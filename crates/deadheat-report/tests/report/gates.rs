@@ -241,7 +241,7 @@ fn a_second_race_and_the_level_of_the_suite_are_told_in_every_shape() {
         "is broken by 'no' (+5.",
         "which the second race did not confirm; the run does not fail for it.",
         "is broken by 'weak' judged alone, but not at the level at which all 3 comparisons",
-        "at that level it finds +1.31 % with 80 % power, and --confirm races once more",
+        "at that level it finds +1.31% with 80% power, and --confirm races once more",
         "(chance alone would explain fewer than 1 of 3; 1 of the 3 that changed holds for all 3 \
          together or in a second race)",
     ];

@@ -67,9 +67,9 @@ proptest! {
         width in 80usize..160,
         unicode: bool,
     ) {
-        let options = TextOptions { width, color: false, unicode, detail: Detail::Full, figures: true, plot: true, whole_names: false };
+        let options = TextOptions { width, color: false, unicode, detail: Detail::Full, figures: true, plot: true, whole_names: false, recorded: &[], legend: false, time_unit: None };
         for analysis in named(&baseline, &candidate, &benchmark) {
-            let text = to_text(&analysis, &options) + &to_paired(&analysis, width, Glyphs::new(unicode));
+            let text = to_text(&analysis, &options) + &to_paired(&analysis, width, None, Glyphs::new(unicode));
             for line in text.split('\n') {
                 prop_assert!(!line.contains(char::is_control), "{:?}", line);
                 prop_assert!(!line.contains(['\u{202e}', '\u{200b}', '\u{2028}']), "{:?}", line);

@@ -250,7 +250,7 @@ fn a_race_of_commands_without_a_name_is_called_by_its_commands() {
     assert!(bare(&alone).contains("<h1><bdi>./old input</bdi></h1>"));
     // A function may well be called so.
     race.processes = Processes::Workers;
-    assert!(bare(&race).contains("<h1><bdi>run</bdi></h1>"));
+    assert!(bare(&race).contains("<h3 id=\"t0\"><bdi>run</bdi></h3>"));
 }
 
 #[test]
@@ -267,12 +267,53 @@ fn an_interval_that_says_nothing_leaves_the_axis_to_the_others_and_ends_in_arrow
     let interval = estimate.interval.as_mut().unwrap();
     (interval.low, interval.high) = (LogRatio(-4.6), LogRatio(4.6));
     let page = bare(&analysis(vec![sharp, blurred]));
-    assert_eq!(page.matches("class=\"beyond\"").count(), 2);
+    // Both ends in the overview, and in the chart of the interval.
+    assert_eq!(page.matches("class=\"beyond\"").count(), 4);
     let marks = marks(&page);
-    assert!(
-        !marks.contains("900 %") && marks.contains("+20 %"),
-        "{marks}"
-    );
+    assert!(!marks.contains("900%") && marks.contains("+20%"), "{marks}");
+}
+
+#[test]
+fn the_headline_of_one_race_is_its_verdict_and_charts_follow_in_the_order_of_use() {
+    let page = to_page(&drawn(race()), &header());
+    let headline = "<h1 class=\"verdict\" data-verdict=\"slower\">";
+    let (_, headline) = page
+        .split_once(headline)
+        .expect("a verdict as the headline");
+    let (headline, _) = headline.split_once("</h1>").unwrap();
+    assert!(headline.contains("+10.12% time</strong>"), "{headline}");
+    assert!(!page.contains("<p class=\"verdict\""), "it is said once");
+    assert!(page.contains("aria-labelledby=\"suite\" hidden>"));
+    let at = |what: &str| page.find(what).unwrap_or_else(|| panic!("no {what}"));
+    let order = [
+        "<figure class=\"against\"",
+        "<figure data-chart=\"histogram\"",
+        "<figure data-chart=\"differences\"",
+        "<details class=\"fold\"",
+    ];
+    assert!(order.map(at).is_sorted());
+    let suite = bare(&suite());
+    assert!(!suite.contains("<h1 class=\"verdict\"") && !suite.contains("\"suite\" hidden>"));
+    let three = bare(&three_contenders());
+    assert_eq!(three.matches("<p class=\"verdict\"").count(), 2);
+}
+
+#[test]
+fn nothing_is_drawn_of_one_point() {
+    let mut one = drawn(race());
+    let plots = one.comparisons[0].plots.as_mut().unwrap();
+    plots.looks.truncate(1);
+    plots.replicates.truncate(1);
+    plots.differences.as_mut().unwrap().points.truncate(1);
+    plots.pairs.as_mut().unwrap().points.truncate(1);
+    let page = bare(&one);
+    for chart in ["looks", "replicates", "differences", "scatter"] {
+        assert!(
+            !page.contains(&format!("data-chart=\"{chart}\"")),
+            "{chart}"
+        );
+    }
+    assert!(page.contains("data-chart=\"histogram\""));
 }
 
 #[test]
@@ -349,7 +390,7 @@ fn a_gate_is_red_until_everything_it_says_is_excused() {
 fn what_cannot_be_drawn_has_a_sentence() {
     let figures = |page: &str| page.matches("<figure").count();
     let page = bare(&race());
-    assert!(page.contains("Nothing was kept to draw charts from") && figures(&page) == 0);
+    assert!(page.contains("Nothing was kept to draw charts from") && figures(&page) == 1);
     let page = bare(&drawn(alone()));
     assert!(
         page.contains("It ran alone, so there are no differences to draw.") && figures(&page) == 4
@@ -362,7 +403,7 @@ fn what_cannot_be_drawn_has_a_sentence() {
     plots.baseline.normal_quantiles.clear();
     plots.candidate.as_mut().unwrap().normal_quantiles.clear();
     let page = bare(&unpaired);
-    assert!(page.contains("there are no pairs to draw") && figures(&page) == 3);
+    assert!(page.contains("there are no pairs to draw") && figures(&page) == 4);
     assert!(page.contains("Zeros forbid logarithms"));
     assert!(bare(&analysis(vec![])).contains("Nothing was measured"));
 }

@@ -1,12 +1,12 @@
 use deadheat_model::{Analysis, Comparison, Metric, Verdict};
-use deadheat_report::{Glyphs, to_paired};
+use deadheat_report::{Glyphs, TimeUnit, to_paired};
 
 use crate::fixtures::*;
 
 const WIDE: usize = 160;
 
 fn paired(analysis: &Analysis) -> String {
-    to_paired(analysis, WIDE, Glyphs::Unicode)
+    to_paired(analysis, WIDE, None, Glyphs::Unicode)
 }
 
 /// Functions of nanoseconds, each judged differently.
@@ -43,15 +43,32 @@ fn functions_side_by_side() {
 }
 
 #[test]
+fn pairs_have_the_unit_that_suits_the_smallest_or_that_was_asked_for() {
+    let head = |analysis: &Analysis, unit| {
+        let text = to_paired(analysis, WIDE, unit, Glyphs::Ascii);
+        text.lines()
+            .next()
+            .unwrap()
+            .split("  ")
+            .find(|part| !part.is_empty())
+            .unwrap()
+            .to_owned()
+    };
+    assert_eq!(head(&functions(), None), "wall time, ns");
+    assert_eq!(head(&race(), None), "wall time, us");
+    assert_eq!(head(&race(), Some(TimeUnit::Seconds)), "wall time, s");
+}
+
+#[test]
 fn functions_side_by_side_in_ascii() {
-    let text = to_paired(&functions(), WIDE, Glyphs::Ascii);
+    let text = to_paired(&functions(), WIDE, None, Glyphs::Ascii);
     assert!(text.is_ascii());
     insta::assert_snapshot!(text);
 }
 
 #[test]
 fn functions_side_by_side_in_a_narrow_terminal() {
-    insta::assert_snapshot!(to_paired(&functions(), 100, Glyphs::Unicode));
+    insta::assert_snapshot!(to_paired(&functions(), 100, None, Glyphs::Unicode));
 }
 
 #[test]
@@ -103,7 +120,7 @@ fn nothing_is_side_by_side_with_nothing() {
 fn no_width_is_too_small_or_too_large_for_pairs() {
     for width in (0..30).chain([65_535, usize::MAX]) {
         for analysis in everything() {
-            assert!(!to_paired(&analysis, width, Glyphs::Unicode).is_empty());
+            assert!(!to_paired(&analysis, width, None, Glyphs::Unicode).is_empty());
         }
     }
 }
@@ -112,6 +129,6 @@ fn no_width_is_too_small_or_too_large_for_pairs() {
 fn a_verdict_about_the_source_says_so_side_by_side() {
     let found = paired(&placed_suite());
     let of = |row: usize| found.lines().nth(row).unwrap_or_default();
-    assert!(of(1).contains("dead heat (source) +0.02 %"), "{found}");
-    assert!(of(3).contains("dead heat +0.02 %"), "{found}");
+    assert!(of(1).contains("dead heat (source) +0.02%"), "{found}");
+    assert!(of(3).contains("dead heat +0.02%"), "{found}");
 }

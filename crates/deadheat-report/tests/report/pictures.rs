@@ -222,7 +222,7 @@ fn axes_name_what_they_measure_and_in_which_unit() {
     for (kind, words) in [
         (
             "differences",
-            &["change", "block, in the order run", "+10 %"][..],
+            &["change", "block, in the order run", "+10%"][..],
         ),
         ("pairs", &["baseline: wall time per launch, µs", "700"]),
         ("looks", &["replicates looked at"]),
@@ -231,7 +231,7 @@ fn axes_name_what_they_measure_and_in_which_unit() {
             &["samples", "wall time per launch, µs", "./old input"],
         ),
         ("densities", &["log-normal", "normal", "Gumbel"]),
-        ("ecdf", &["50 %", "samples at or below"]),
+        ("ecdf", &["50%", "samples at or below"]),
         ("quantiles", &["wall time per launch, µs (log)"]),
     ] {
         let picture = one(&pictures, kind);

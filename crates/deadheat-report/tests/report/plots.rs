@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::fixtures::*;
 use crate::sketched::{drawn, plots};
 
-fn options(width: usize, unicode: bool) -> TextOptions {
+fn options(width: usize, unicode: bool) -> TextOptions<'static> {
     TextOptions {
         width,
         color: false,
@@ -16,6 +16,9 @@ fn options(width: usize, unicode: bool) -> TextOptions {
         figures: false,
         plot: true,
         whole_names: false,
+        recorded: &[],
+        legend: false,
+        time_unit: None,
     }
 }
 
@@ -56,7 +59,8 @@ fn the_candidate_is_drawn_in_the_colour_of_its_verdict() {
             .count()
             > 5
     );
-    let bare = text.replace("\u{1b}[32m", "").replace("\u{1b}[0m", "");
+    let codes = ["\u{1b}[32m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[0m"];
+    let bare = codes.iter().fold(text, |text, code| text.replace(code, ""));
     assert_eq!(bare, to_text(&drawn(36), &options(60, true)));
 }
 
@@ -80,6 +84,25 @@ fn a_contender_alone_has_one_histogram_and_no_series() {
     let text = to_text(&one, &options(60, true));
     assert!(text.contains("Samples by wall time. 3 lie beyond the right edge."));
     assert!(!text.contains("order of time") && !text.contains("below"));
+}
+
+#[test]
+fn few_points_are_drawn_in_few_lines() {
+    let lines = |points: usize| {
+        let mut one = drawn(12);
+        let plots = one.comparisons[0].plots.as_mut().unwrap();
+        let series = plots.differences.as_mut().unwrap();
+        series.points.truncate(points);
+        series.blocks = points as u32;
+        let text = to_text(&one, &options(60, true));
+        let (above, _) = text.split_once("Change of every block").unwrap();
+        let (_, picture) = above.rsplit_once("\n\n").unwrap();
+        picture.lines().count()
+    };
+    // The last line is the axis.
+    assert!(lines(6) <= 6 && lines(1) <= 6, "{} {}", lines(6), lines(1));
+    assert!(lines(12) <= 12, "{}", lines(12));
+    assert!(lines(60) > lines(6));
 }
 
 #[test]
@@ -154,7 +177,11 @@ fn the_summary_of_a_suite_has_a_forest_where_there_is_room() {
             assert_eq!(text.is_ascii(), !unicode);
             // Each benchmark has a caption of its own.
             let captions = text.matches("to one scale").count();
-            assert_eq!(captions == 6, width >= 120, "{width}: {captions}");
+            assert_eq!(
+                captions == 6,
+                [80, 120].contains(&width),
+                "{width}: {captions}"
+            );
             let table = text
                 .split("\n\n")
                 .find(|part| part.contains("[+33") && part.contains("slower"));

@@ -37,7 +37,7 @@ fn every_shape_quotes_the_calibration_of_its_machine_once() {
     ] {
         let told = on_one_line(&told);
         assert_eq!(told.matches(SAID).count(), 1, "{told}");
-        assert!(told.contains("differences under 1.1 % drown"), "{told}");
+        assert!(told.contains("differences under 1.1% drown"), "{told}");
     }
 }
 
@@ -48,7 +48,7 @@ fn a_brief_answer_speaks_of_the_machine_only_where_that_puts_the_verdict_in_doub
         analysis.comparisons[0].estimate = Some(estimate(change, 0.001));
         on_one_line(&to_text(&analysis, &TextOptions::default())).contains(SAID)
     };
-    // Differences under 1.1 % drown here.
+    // Differences under 1.1% drown here.
     assert!(is_quoted(0.009) && !is_quoted(0.1));
 }
 

@@ -3,8 +3,8 @@
 
 use deadheat_model::{Analysis, Overall, Population, Verdict};
 use deadheat_report::{
-    CommentOptions, ComparisonOptions, TextOptions, to_comment, to_comparison, to_junit, to_page,
-    to_pictures, to_text,
+    CommentOptions, ComparisonOptions, Detail, TextOptions, to_comment, to_comparison, to_junit,
+    to_page, to_pictures, to_text,
 };
 
 use crate::fixtures::{analysis, comparison, estimate, header};
@@ -114,31 +114,37 @@ fn long_titles_of_a_page_are_cut_together() {
 }
 
 #[test]
-fn a_mean_of_few_benchmarks_is_shown_only_if_it_speaks_of_them_alone() {
+fn a_mean_has_its_interval_from_ten_benchmarks_on_and_in_full_only() {
     let of = |benchmarks, population| {
         let mut suite = two_functions();
         suite.overall = vec![Overall {
             candidate: "by_get".to_owned(),
             benchmarks,
-            estimate: estimate(-0.59, 0.4),
+            estimate: estimate(-0.59, 0.04),
             population,
         }];
         suite
     };
-    for (benchmarks, population, is_shown) in [
-        (2, Population::LikeThese, false),
-        (4, Population::LikeThese, false),
-        (5, Population::LikeThese, true),
-        (2, Population::These, true),
-    ] {
-        let suite = of(benchmarks, population);
-        let shown = [
-            text(&suite).contains("geometric mean"),
-            to_comment(&suite, None, &CommentOptions::default()).contains("geometric mean"),
-            to_page(&suite, &header()).contains("<tfoot>"),
-            forest(&suite).contains("geometric mean"),
-        ];
-        assert_eq!(shown, [is_shown; 4], "{benchmarks} {population:?}");
+    let full = TextOptions {
+        detail: Detail::Full,
+        ..TextOptions::default()
+    };
+    let mean_of = |text: &str| {
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let (_, mean) = words.split_once("geometric mean ").expect("a mean");
+        let (_, behind) = mean.split_once(" benchmarks").expect("their number");
+        behind.trim_start().chars().next()
+    };
+    for population in [Population::LikeThese, Population::These] {
+        for (benchmarks, has_interval) in [(2, false), (9, false), (10, true), (200, true)] {
+            let suite = of(benchmarks, population);
+            assert_eq!(mean_of(&text(&suite)), Some('.'), "{benchmarks}");
+            let behind = if has_interval { '(' } else { '.' };
+            let in_full = to_text(&suite, &full);
+            assert_eq!(mean_of(&in_full), Some(behind), "{benchmarks}");
+            assert!(to_page(&suite, &header()).contains("<tfoot>"));
+            assert!(forest(&suite).contains("geometric mean"));
+        }
     }
     let saved = saved::two_files();
     assert!(to_comparison(&saved, &ComparisonOptions::default()).contains("geometric mean"));

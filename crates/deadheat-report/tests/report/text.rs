@@ -1,10 +1,10 @@
 use deadheat_model::{Analysis, EndReason, Ending, Metric, Processes, Verdict, Warning};
 use deadheat_report::sentences::{self, Source};
-use deadheat_report::{Detail, Glyphs, TextOptions, to_text, warnings};
+use deadheat_report::{Detail, Glyphs, TextOptions, TimeUnit, to_text, warnings};
 
 use crate::fixtures::*;
 
-const UNICODE: TextOptions = TextOptions {
+const UNICODE: TextOptions<'static> = TextOptions {
     width: 80,
     color: false,
     unicode: true,
@@ -12,9 +12,12 @@ const UNICODE: TextOptions = TextOptions {
     figures: false,
     plot: false,
     whole_names: false,
+    recorded: &[],
+    legend: false,
+    time_unit: None,
 };
 
-const BRIEF: TextOptions = TextOptions {
+const BRIEF: TextOptions<'static> = TextOptions {
     detail: Detail::Brief,
     ..UNICODE
 };
@@ -42,7 +45,7 @@ fn a_host_that_is_left_out_by_its_control_is_named_with_the_reason() {
     for part in [
         "this speaks of hosts like these 6",
         "on 3 of 6 hosts the control is told apart, too many to leave them out, so none is: part 3, \
-         +2.10 % [",
+         +2.10% [",
     ] {
         assert!(words.contains(part), "{part}: {many}");
     }
@@ -85,19 +88,17 @@ fn a_race_of_two_commands_in_a_wide_terminal() {
 #[test]
 fn a_quantile_is_named_wherever_its_verdict_is_told() {
     for (found, sentence) in [
-        (Some(Verdict::Slower), "in the 99 % quantile by"),
-        (
-            Some(Verdict::Equivalent),
-            "differ in the 99 % quantile by less",
-        ),
-        (Some(Verdict::Inconclusive), "in the 99 % quantile is +3"),
-        (None, "in the 99 % quantile is +3"),
+        (Some(Verdict::Slower), "is slower: +3.20% time in"),
+        (Some(Verdict::Equivalent), "(+3.20% time in"),
+        (Some(Verdict::Inconclusive), "', +3.20% time in"),
+        (None, "', +3.20% time in"),
     ] {
         let text = to_text(&of_a_quantile(found, 0.032), &BRIEF);
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(text.contains(sentence), "{text}");
-        // What stands in place of what is typical.
-        assert!(text.starts_with("99 % quantile"), "{text}");
+        let sentence = format!("{sentence} the 99% quantile");
+        assert!(text.contains(&sentence), "{text}");
+        // The quantile takes the place of what is typical in the table.
+        assert!(text.contains(" 99% quantile min samples"), "{text}");
         let open = found == Some(Verdict::Inconclusive);
         assert_eq!(text.contains("about 7 more replicates"), open, "{text}");
     }
@@ -106,16 +107,16 @@ fn a_quantile_is_named_wherever_its_verdict_is_told() {
     let text = to_text(&cpu, &BRIEF);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        text.contains("in the 99 % quantile of CPU time by"),
+        text.contains("is slower: +3.20% CPU time in the 99% quantile"),
         "{text}"
     );
     let mut suite = suite();
     suite.comparisons[0].quantile = Some(0.999);
     let text = to_text(&suite, &BRIEF);
-    assert!(text.contains("sort (size=10) at 99.9 %"), "{text}");
+    assert!(text.contains("sort (size=10) at 99.9%"), "{text}");
 }
 
-/// The first lines of a verdict's text: everything but the contenders.
+/// The first lines of a verdict's text.
 fn verdict_of(verdict: Option<Verdict>, change: f64, half_width: f64) -> String {
     let mut one = comparison(verdict, change, half_width);
     one.warnings = vec![];
@@ -124,7 +125,7 @@ fn verdict_of(verdict: Option<Verdict>, change: f64, half_width: f64) -> String 
 
 fn sentence_of(analysis: Analysis) -> String {
     let text = to_text(&analysis, &BRIEF);
-    let paragraph = text.split("\n\n").nth(1).unwrap_or_default();
+    let paragraph = text.split("\n\n").next().unwrap_or_default();
     paragraph.trim_end().to_owned()
 }
 
@@ -500,9 +501,9 @@ fn the_parts_of_the_scatter_are_among_the_figures() {
     };
     let text = to_text(&placed(), &options);
     for row in [
-        "sd of placement alone                                   1.4 %",
-        "sd of the process alone                                0.31 %",
-        "sd of the block alone                                  0.72 %",
+        "sd of placement alone                                   1.4%",
+        "sd of the process alone                                0.31%",
+        "sd of the block alone                                  0.72%",
     ] {
         let words: Vec<&str> = row.split_whitespace().collect();
         let found = text.lines().any(|line| {
@@ -556,9 +557,129 @@ fn placement_is_noted_only_where_it_could_have_made_the_change() {
 }
 
 #[test]
+fn a_terse_answer_is_a_line_per_candidate_however_narrow() {
+    for (analysis, candidates) in [(race(), 1), (three_contenders(), 2), (over_hosts(), 1)] {
+        let mut analysis = analysis;
+        analysis
+            .comparisons
+            .iter_mut()
+            .for_each(|one| one.warnings.clear());
+        let terse = TextOptions {
+            detail: Detail::Terse,
+            width: 40,
+            recorded: &["recorded in x.jsonl".to_owned()],
+            ..UNICODE
+        };
+        let text = to_text(&analysis, &terse);
+        assert_eq!(text.lines().count(), candidates, "{text}");
+        assert!(text.lines().all(|line| line.contains("95% CI")), "{text}");
+    }
+    let terse = TextOptions {
+        detail: Detail::Terse,
+        width: 20,
+        ..UNICODE
+    };
+    let suite = to_text(&suite(), &terse);
+    let row = "✘ slower             +35.2%  [+33.0%, +37.4%]";
+    assert!(suite.lines().any(|line| line.starts_with(row)), "{suite}");
+}
+
+#[test]
+fn a_path_is_never_broken_and_ends_the_figures() {
+    let path = ".deadheat/runs/20261121-120000-0000002a.jsonl";
+    let recorded = [format!("recorded in {path}")];
+    for (width, detail) in [(44, Detail::Brief), (20, Detail::Full), (80, Detail::Brief)] {
+        let options = TextOptions {
+            width,
+            detail,
+            recorded: &recorded,
+            ..UNICODE
+        };
+        let text = to_text(&race(), &options);
+        assert!(text.contains(path), "{text}");
+        let offers_more = text.split_whitespace().any(|word| word == "(-v");
+        assert_eq!(offers_more, detail == Detail::Brief, "{text}");
+    }
+}
+
+#[test]
+fn terms_are_explained_to_new_readers_and_in_full() {
+    let legend = "typical: a robust average, consistent with the change";
+    let told = |options: TextOptions<'_>, analysis: &Analysis| {
+        let text = to_text(analysis, &options);
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let first = TextOptions {
+        legend: true,
+        ..BRIEF
+    };
+    assert!(!told(BRIEF, &race()).contains(legend));
+    assert!(told(first, &race()).contains(legend));
+    assert!(told(UNICODE, &race()).contains(legend));
+    let suite = told(first, &suite());
+    for term in [
+        "dead heat: 'equivalent' in JSON",
+        "too close to call: 'inconclusive' in JSON",
+    ] {
+        assert!(suite.contains(term), "{suite}");
+        assert!(!told(first, &race()).contains(term));
+    }
+}
+
+#[test]
+fn times_of_tables_have_the_unit_that_was_asked_for() {
+    for analysis in [race(), suite(), three_contenders()] {
+        let options = TextOptions {
+            time_unit: Some(TimeUnit::Milliseconds),
+            ..UNICODE
+        };
+        let text = to_text(&analysis, &options);
+        assert!(text.contains("0.6859 ms"), "{text}");
+        assert!(!text.contains("685.9"), "{text}");
+        // Memory and counts are no times.
+        assert!(text.contains("MiB"), "{text}");
+    }
+}
+
+#[test]
+fn a_factor_leads_beyond_a_quarter() {
+    for (verdict, change, sentence) in [
+        (
+            Verdict::Faster,
+            -0.541,
+            "is 2.18× as fast (−54.10% time, 95% CI −54.",
+        ),
+        (
+            Verdict::Slower,
+            0.352,
+            "is slower: 1.35× the time (+35.20%, 95% CI +35.",
+        ),
+        (
+            Verdict::Slower,
+            15.04,
+            "is slower: 16.0× the time (95% CI 16.0",
+        ),
+        (
+            Verdict::Slower,
+            0.241,
+            "is slower: +24.10% time (95% CI +23.",
+        ),
+        (
+            Verdict::Faster,
+            -0.249,
+            "is faster: −24.90% time (95% CI −2",
+        ),
+    ] {
+        let text = verdict_of(Some(verdict), change, 0.0011);
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(sentence), "{sentence}: {text}");
+    }
+}
+
+#[test]
 fn a_control_that_found_nothing_is_a_noise_floor() {
     let text = to_text(&with_a_quiet_control(), &BRIEF);
-    let floor = "  baseline against itself: \u{2212}0.03 % (95 % interval";
+    let floor = "  baseline against itself: \u{2212}0.03% (95% CI";
     assert!(text.contains(floor), "{text}");
     assert!(!text.contains("provisional"), "{text}");
 }

@@ -27,7 +27,7 @@ fn renderings(analysis: &Analysis) -> Vec<String> {
     ));
     for unicode in [false, true] {
         for width in [20, 60, 80, 120] {
-            all.push(to_paired(analysis, width, Glyphs::new(unicode)));
+            all.push(to_paired(analysis, width, None, Glyphs::new(unicode)));
             all.push(to_text(
                 analysis,
                 &TextOptions {
@@ -38,6 +38,9 @@ fn renderings(analysis: &Analysis) -> Vec<String> {
                     figures: true,
                     plot: true,
                     whole_names: false,
+                    recorded: &[],
+                    legend: false,
+                    time_unit: None,
                 },
             ));
         }
@@ -77,7 +80,7 @@ fn ascii_output_is_ascii() {
             },
         );
         assert!(text.is_ascii(), "{text}");
-        assert!(to_paired(&analysis, 120, Glyphs::Ascii).is_ascii());
+        assert!(to_paired(&analysis, 120, None, Glyphs::Ascii).is_ascii());
         let comparison = to_comparison(&analysis, &ComparisonOptions::default());
         assert!(comparison.is_ascii(), "{comparison}");
     }

@@ -45,12 +45,11 @@ fn introduction(chapters: &[Chapter]) -> String {
         "# Calibration
 
 How often the verdicts are right when the truth is known. Written by `cargo run --release -p deadheat --example calibration`, which is
-part of `just simulate`; nothing here is written by hand.
+part of `just simulate`; no part of this page is written by hand.
 
-{} races in {} rows. Each goes the whole way of a race: schedule, session, stopping rule and analysis; only the times are drawn, from
-a noise of known size, and pass on a simulated clock. α is {ALPHA}, the margin 1 % unless a row says otherwise, and the looks are those of a plan
+{} races in {} rows. Each is a complete race with schedule, session, stopping rule and analysis; only the times are simulated, with noise of known size, on a simulated clock. α is {ALPHA}, the margin 1 % unless a row says otherwise, and the looks are those of a plan
 with as many replicates at most as the row says. The races of row n have the seeds n·1,000,000, n·1,000,000 + 1, …, so the same program gives the
-same page. A promise that is broken makes it fail.
+same page. The program fails if a promise is broken.
 
 ## The promises
 

@@ -96,12 +96,12 @@ impl Parameter {
         let (from, to, by) = (units(min)?, units(max)?, units(step)?);
         if by == 0 || (to - from).signum() * by.signum() < 0 {
             let advice = match (by, to < from) {
-                (0, _) => "a step of 0 leads nowhere",
+                (0, _) => "write a step above zero (-D)",
                 (_, true) => "a scan downwards needs a step below zero (-D)",
                 (_, false) => "a scan upwards needs a step above zero (-D)",
             };
             return usage(format!(
-                "{FLAG} {name}: from {min} to {max} in steps of {step} there is no value; {advice}"
+                "{FLAG} {name}: from {min} to {max} in steps of {step} there is no value\nhelp: {advice}"
             ));
         }
         let count =
@@ -173,7 +173,7 @@ fn checked_name(flag: &'static str, name: &str) -> Result<String, Failure> {
         Ok(name.to_owned())
     } else {
         usage(format!(
-            "{flag}: '{name}' is no parameter name; use letters, digits and _, not starting with a \
+            "{flag}: '{name}' is no parameter name\nhelp: use letters, digits and _, not starting with a \
              digit"
         ))
     }
@@ -267,7 +267,7 @@ pub(super) fn substitute(
                     let near = similar(name, values);
                     let near = near.map(|near| format!(" (did you mean {{{near}}}?)"));
                     return usage(format!(
-                        "{place} '{text}': no -L or -P defines {{{name}}}{}; write {{{{{name}}}}} \
+                        "{place} '{text}': no -L or -P defines {{{name}}}{}\nhelp: write {{{{{name}}}}} \
                          for plain braces",
                         near.unwrap_or_default()
                     ));

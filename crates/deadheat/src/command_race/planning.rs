@@ -21,7 +21,8 @@ impl CommandRaceSpec {
     pub fn plan(&self) -> Result<Plan, Failure> {
         if self.commands.is_empty() {
             return usage(
-                "no command to run; try: deadheat run -- './old input' './new input'".to_owned(),
+                "no command to run\nhelp: for example: deadheat run -- './old input' './new input'"
+                    .to_owned(),
             );
         }
         self.check_values()?;
@@ -95,7 +96,7 @@ impl CommandRaceSpec {
             }
             if Metric::BUILT_IN.iter().any(|known| known.name() == name) {
                 return usage(format!(
-                    "--value: deadheat measures '{name}' itself; give the value another name"
+                    "--value: deadheat measures '{name}' itself\nhelp: give the value another name"
                 ));
             }
             if read[..index].iter().any(|one| one.metric.name() == name) {
@@ -147,7 +148,7 @@ impl CommandRaceSpec {
         if self.shell != Shell::None {
             return usage(
                 "--callgrind and --shell cannot be combined: one process is counted, which would be \
-                 that of the shell; deadheat explain -S counts all of them"
+                 that of the shell\nhelp: deadheat explain -S counts all of them"
                     .to_owned(),
             );
         }
@@ -264,7 +265,7 @@ impl CommandRaceSpec {
             if runs.into_iter().any(|given| given.is_some()) {
                 return usage(
                     "--shard and --runs, --min-runs and --max-runs cannot be combined: the parts of a \
-                     race share its replicates; say how many by --max-replicates"
+                     race share its replicates\nhelp: say how many by --max-replicates"
                         .to_owned(),
                 );
             }
@@ -323,7 +324,7 @@ impl CommandRaceSpec {
         let names_of_values = commands == 1 && names == combinations;
         let refused = |flag: &str, given: usize| {
             usage(format!(
-                "{flag} was given {given} times for {commands} commands; give it once for all or \
+                "{flag} was given {given} times for {commands} commands\nhelp: give it once for all or \
                  once for each"
             ))
         };

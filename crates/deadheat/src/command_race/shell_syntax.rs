@@ -21,8 +21,7 @@ impl ShellSyntax<'_> {
     pub(super) fn hint(self) -> String {
         match self {
             Self::Assignment(word) => format!(
-                "only a shell sets a variable in front of a command, so '{word}' is taken for the \
-                 program; -S runs commands in a shell, and env {word} sets it without one"
+                "only a shell sets a variable in front of a command, so '{word}' is taken for the program\nhelp: -S runs commands in a shell, and env {word} sets it without one"
             ),
             Self::Comment => {
                 "what follows the '#' is left out, as shells leave out comments; quote \
@@ -30,7 +29,7 @@ impl ShellSyntax<'_> {
                     .to_owned()
             }
             Self::Other(piece) => format!(
-                "no shell reads the '{piece}', the program gets it as an argument; -S runs commands \
+                "no shell reads the '{piece}', the program gets it as an argument\nhelp: -S runs commands \
                  in a shell"
             ),
         }

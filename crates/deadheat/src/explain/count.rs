@@ -192,12 +192,12 @@ impl Counting<'_> {
                 .map(Ok)
             }
             (Workload::Harness(old), _) => Ok(Err(format!(
-                "executables of {} are raced and not explained; their commands can be, as \
+                "executables of {} are raced and not explained\nhelp: their commands can be, as \
                  deadheat explain -- 'OLD …' 'NEW …'",
                 old.harness.name()
             ))),
             _ => Ok(Err(
-                "the run does not say which program holds its functions; give the bench target, as \
+                "the run does not say which program holds its functions\nhelp: give the bench target, as \
                  deadheat explain PROGRAM"
                     .to_owned(),
             )),

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use deadheat_analysis::Options;
 use deadheat_model::Run;
+use deadheat_report::TimeUnit;
 #[cfg(feature = "reports")]
 use {
     crate::report_files::{ReportFiles, check_file},
@@ -15,7 +16,7 @@ use {
     std::path::Path,
 };
 
-use crate::answer::{Answer, Format};
+use crate::answer::{Answer, Format, RunFiles};
 use crate::exit::Failure;
 use crate::race::Raced;
 use crate::rules::{CliOverrides, Rules, RulesSource};
@@ -83,6 +84,7 @@ The answer:
   --format SHAPE        text, terse or json; with `reports` markdown or paired [default: text]
   --json                The same as --format json
   --color WHEN          auto, always or never [default: auto]
+  --time-unit UNIT      All times of tables in ns, us, ms or s [default: what suits them]
 {verdicts}
   --config FILE         Take rules from this file [default: the nearest deadheat.toml upwards]
   --no-config           Take no rules from a file
@@ -203,6 +205,13 @@ impl Arguments {
                     parsed.answer.format = Format::parse(&shape).map_err(about)?;
                 }
                 "--color" => parsed.answer.color = Color::parse(&value()?).map_err(about)?,
+                "--time-unit" => {
+                    let unit = value()?;
+                    let known = TimeUnit::parse(&unit);
+                    let known =
+                        known.ok_or_else(|| about(format!("'{unit}' is none of ns, us, ms, s")))?;
+                    parsed.answer.time_unit = Some(known);
+                }
                 "--config" => parsed.source = RulesSource::Named(value()?.into()),
                 "--no-config" => parsed.source = RulesSource::Nowhere,
                 "--save" => parsed.save = Some(value()?.into()),
@@ -215,7 +224,11 @@ impl Arguments {
                 "--test-threads" | "--logfile" | "-Z" => {
                     value()?;
                 }
-                _ => return Err(format!("there is no option {name}; --help lists them all")),
+                _ => {
+                    return Err(format!(
+                        "there is no option {name}\nhelp: --help lists them all"
+                    ));
+                }
             }
         }
         parsed.mode = match (help, list, bench && !test) {
@@ -303,8 +316,9 @@ impl Files {
             .map_err(|error| Failure::writing(flag, error))?;
         }
         let written = self.reports.write(&run.header, analysis)?;
-        let below = [answer.recorded(raced), written].concat();
-        self.reports.print_beside(answer, analysis, &below)
+        let files = RunFiles::new(raced);
+        self.reports
+            .print_beside(answer, analysis, &files, &written)
     }
 
     fn exports(&self) -> impl Iterator<Item = (&'static str, &Path)> {
@@ -337,7 +351,7 @@ impl Files {
     }
 
     pub(super) fn answer(&self, raced: &Raced, answer: &Answer) -> Result<(), Failure> {
-        answer.print_with(&raced.analysis, &answer.recorded(raced))
+        answer.print_with(&raced.analysis, &RunFiles::new(raced), &[])
     }
 }
 
@@ -349,7 +363,7 @@ pub(super) fn needs_reports(flag: &str) -> Result<(), String> {
     let version = env!("CARGO_PKG_VERSION");
     let version = version.rsplit_once('.').map_or(version, |(minor, _)| minor);
     Err(format!(
-        "{flag}: these benchmarks were built without reports; write deadheat = {{ version = \
+        "{flag}: these benchmarks were built without reports\nhelp: write deadheat = {{ version = \
          \"{version}\", features = [\"reports\"] }} in Cargo.toml, or make them of the run that \
          is recorded: deadheat report FILE"
     ))
@@ -397,7 +411,7 @@ mod tests {
         assert_eq!(confirm("--bench"), Ok(None));
         assert_eq!(confirm("--confirm x"), Ok(Some(true)));
         assert_eq!(confirm("--confirm=false"), Ok(Some(false)));
-        let none = Err("--confirm: 'no' is none of true, false".to_owned());
+        let none = Err("--confirm: 'no' is neither true nor false".to_owned());
         assert_eq!(confirm("--confirm=no"), none);
         let takes_none = Err("--control takes no value".to_owned());
         assert_eq!(confirm("--control=false"), takes_none);
@@ -422,6 +436,7 @@ mod tests {
                 (Some(ValueKind::Verdicts), _) => &[" slower"],
                 (Some(ValueKind::Text(_)), _) => &[" auto", " own", " x"],
                 (None, "--color") => &[" auto"],
+                (None, "--time-unit") => &[" ms"],
                 (None, "--format") => &[" terse"],
                 (
                     None,

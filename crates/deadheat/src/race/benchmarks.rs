@@ -12,14 +12,14 @@ use {
 use deadheat_engine::{Clock, Interrupts, OsClock, Watcher, environment};
 use deadheat_model::{
     Benchmark, Design, Environment, LeftOut, Metric, NeutralLinks, Plan, RaceSettings, RulesOfSome,
-    RunHeader,
+    RunHeader, before_help,
 };
 
 use super::entries::{BenchmarkRace, Entries, PilotedContenders, function_contenders};
 #[cfg(feature = "commands")]
 use super::harness;
 use super::header::{self, environment_of};
-use super::pilots::{Pilots, notes_on_inputs};
+use super::pilots::Pilots;
 use super::planning::{
     design, forecast, looks, plan_for_costs, refuse_unmeasured, refuse_unmeasured_overrides,
     refuse_unwritable,
@@ -86,8 +86,8 @@ pub fn race_benchmarks(
         failures,
         left_out,
     } = pilots;
-    for note in contenders.notes().into_iter().chain(notes_on_inputs(&plan)) {
-        to_stderr("deadheat: note", &note);
+    for note in contenders.notes() {
+        to_stderr("note", &note);
     }
     let raced: Vec<Benchmark> = (plan.benchmarks.iter().filter(|one| plan.races(one)))
         .cloned()
@@ -256,7 +256,7 @@ fn unraceable(problem: String, left_out: &[LeftOut]) -> String {
     if names.is_empty() {
         problem
     } else {
-        format!("{problem}; left out: {}", names.join(", "))
+        before_help(&problem, &format!("; left out: {}", names.join(", ")))
     }
 }
 

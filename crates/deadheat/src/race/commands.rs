@@ -9,7 +9,7 @@ use deadheat_engine::{
     OsClock, Placements, Watcher, environment,
 };
 use deadheat_model::{
-    Arrangement, BenchmarkFailure, Commit, Conditions, CounterAccess, Environment, Metric,
+    Arrangement, BenchmarkFailure, Commit, Conditions, CounterAccess, Environment, HELP, Metric,
     NeutralLinks, Plan, RunHeader, Until,
 };
 
@@ -91,7 +91,7 @@ pub fn race_commands(
             .map_err(|error| not_started(error, &interrupts))??;
     } else if options.arrangement == Arrangement::SideBySide {
         return Err(RaceError::Design(
-            "--arrangement side-by-side and neutral links cannot be combined; --placement own races \
+            "--arrangement side-by-side and neutral links cannot be combined\nhelp: --placement own races \
              the programs as you linked them"
                 .to_owned(),
         ));
@@ -222,7 +222,10 @@ fn header(
         let reason = match (&counters, judged) {
             (_, Metric::Custom(_)) => {
                 let known: Vec<&str> = contenders.metrics().iter().map(Metric::name).collect();
-                format!("there is no such metric; there are {}", known.join(", "))
+                format!(
+                    "there is no such metric{HELP}there are {}",
+                    known.join(", ")
+                )
             }
             (CounterAccess::Unavailable(reason), Metric::Instructions) => format!(
                 "hardware counters cannot be read: {reason}; --callgrind counts instructions without \

@@ -19,7 +19,7 @@ use deadheat_analysis::{Options, analyse};
 use deadheat_format::{FileProblem, NOWHERE};
 use deadheat_model::{
     Analysis, Benchmark, Comparison, Confirmation, EndReason, Ending, FailOn, FailedBenchmark,
-    RaceSettings, RulesOfSome, Run, Verdict,
+    RaceSettings, RulesOfSome, Run, Verdict, in_one_line,
 };
 
 use super::entries::{BenchmarkRace, Entries};
@@ -88,7 +88,7 @@ impl Raced {
             Err(failure) => {
                 let reason = match &failure {
                     Failure::Interrupted { signal, .. } => EndReason::Interrupted(*signal),
-                    failure => EndReason::Failed(failure.to_string()),
+                    failure => EndReason::Failed(in_one_line(&failure.to_string())),
                 };
                 raced.analysis.second_race = Some(Ending::Recorded(reason));
                 raced.failure = Some(failure.of_part("the second race"));

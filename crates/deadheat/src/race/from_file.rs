@@ -102,9 +102,9 @@ pub fn resume_race(
     // should not carry along the memory of a million old samples.
     let old = read_header(path).map_err(RaceError::Resume)?;
     let of_several = if old.plan.design.shard.is_some() {
-        "holds a part of a race; the command that began it goes on with it"
+        "holds a part of a race\nhelp: the command that began it goes on with it"
     } else if old.environment.merged.is_some() {
-        "was merged of parts of a race; race one with more of them"
+        "was merged of parts of a race\nhelp: race one with more of them"
     } else {
         return go_on_with(path, old, options, false, watcher);
     };
@@ -212,7 +212,7 @@ fn refuse_rewritten(path: &Path, old: &RunHeader) -> Result<(), RaceError> {
         Some(program) => Err(RaceError::NotResumable {
             path: path.to_owned(),
             reason: format!(
-                "was begun before '{}' was written as it is now; race anew",
+                "was begun before '{}' was written as it is now\nhelp: race it again",
                 program.display()
             ),
         }),
@@ -254,7 +254,8 @@ pub fn read_plan(path: &Path) -> Result<RunHeader, Failure> {
     let version = env!("CARGO_PKG_VERSION");
     if header.tool_version != version {
         let theirs = &header.tool_version;
-        let text = format!("was made by deadheat {theirs}, and this is {version}; plan it anew");
+        let text =
+            format!("was made by deadheat {theirs}, and this is {version}\nhelp: plan it anew");
         return Err(refused(text));
     }
     Ok(header)
@@ -303,7 +304,7 @@ pub fn race_planned(
         if begun.plan != planned.plan {
             let (path, file) = (path.display(), how.file.display());
             return Err(Failure::Usage(format!(
-                "--save {path}: it holds a part of another plan than {file}; choose another name"
+                "--save {path}: it holds a part of another plan than {file}\nhelp: choose another name"
             )));
         }
         let going_on = ResumeOptions {
@@ -379,11 +380,11 @@ fn refuse_other_programs(planned: &RunHeader, file: &Path) -> Result<(), Failure
     // Two programs of one name lie in different folders.
     Err(Failure::Contender(match ours.get(at) {
         Some((here, _)) if here == name => format!(
-            "--plan {file}: '{name}' holds other bytes here than when it was planned; deadheat pack \
+            "--plan {file}: '{name}' holds other bytes here than when it was planned\nhelp: deadheat pack \
              takes along what was"
         ),
         _ => format!(
-            "--plan {file}: '{name}' is not here; deadheat pack takes along what was planned"
+            "--plan {file}: '{name}' is not here\nhelp: deadheat pack takes along what was planned"
         ),
     }))
 }

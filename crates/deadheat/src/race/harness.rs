@@ -65,7 +65,7 @@ pub(super) fn contenders<'a>(
     if race.settings.callgrind() {
         return Err(RaceError::Design(
             "--callgrind: executables of harnesses are launched as they are, and their samples cannot \
-             be told apart under callgrind; deadheat explain counts those of Google Benchmark"
+             be told apart under callgrind\nhelp: deadheat explain counts those of Google Benchmark"
                 .to_owned(),
         ));
     }
@@ -88,8 +88,7 @@ fn refuse_pins(race: &BenchmarkRace, benchmarks: &[Benchmark]) -> Result<(), Rac
         harnesses.find(|harness| !may_be_pinned(*harness)),
     ) {
         (Some(Pinning::Cores(_)), Some(harness)) => Err(RaceError::Design(format!(
-            "--pin: launches of {} have threads beside the benchmark, which would wait for it on \
-             one core; leave this away",
+            "--pin: launches of {} have threads beside the benchmark, which would wait for it on one core\nhelp: leave this away",
             harness.name()
         ))),
         _ => Ok(()),

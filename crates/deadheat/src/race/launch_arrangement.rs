@@ -36,7 +36,7 @@ pub(super) fn refuse_side_by_side(
     if let Some(harness) = harnesses.iter().find(|harness| !tells_cpu_time(**harness)) {
         return Err(format!(
             "--arrangement side-by-side: launches side by side are judged by their CPU time, which {} \
-             does not report; --arrangement auto races it in turns",
+             does not report\nhelp: --arrangement auto races it in turns",
             harness.name()
         ));
     }

@@ -93,15 +93,3 @@ impl Pilots {
         });
     }
 }
-
-/// A note for every benchmark whose input is made once in a replicate.
-pub(super) fn notes_on_inputs(plan: &Plan) -> impl Iterator<Item = String> {
-    let once = plan.benchmarks.iter().filter(|one| one.one_input);
-    once.map(|one| {
-        format!(
-            "benchmark '{}': making an input takes much longer than the samples on it, so it is \
-             made once in a replicate, and not for each block",
-            one.name
-        )
-    })
-}

@@ -5,7 +5,10 @@
 use std::path::Path;
 use std::time::Duration;
 
-use deadheat_analysis::{LooksError, fixed_look, looks_within, planned_blocks, planned_looks};
+use deadheat_analysis::{
+    BETWEEN_COMPILED, BETWEEN_PYTHON, LooksError, fixed_look, looks_within, planned_blocks,
+    planned_looks,
+};
 use deadheat_engine::{Pilot, Piloted, least_warm_up_rounds};
 use deadheat_format::{FileProblem, NOWHERE, ensure_folder, ensure_writable};
 use deadheat_model::{
@@ -113,10 +116,6 @@ const BLOCK_OVERHEAD_NS: f64 = 50_000.0;
 /// into warming them up and seeing the last ones off: at 9, a fifth of the time
 /// of a race lay between its replicates.
 const BLOCKS_TO_START: f64 = 18.0;
-/// The same where others share the start, and a process is forked and gone while the next is got
-/// ready: of a row that took 0.03 s to enter, replicates of 200 blocks took 0.7 s, and differed
-/// from each other by as much as those of 50.
-const BLOCKS_TO_FORK: f64 = 4.0;
 /// Blocks in a replicate at most.
 const MOST_BLOCKS: u32 = 200;
 
@@ -296,6 +295,9 @@ pub(super) fn complete(
         of_quantile.is_none() && can_start_cold(benchmark, &piloted.pilot, margin);
     benchmark.in_pairs = blocks.is_none() && of_quantile.is_none() && is_slow(benchmark, piloted);
     benchmark.one_input = has_long_input(benchmark, &piloted.pilot);
+    if benchmark.one_input {
+        benchmark.notes.push(ONE_INPUT.to_owned());
+    }
     let turns = benchmark.processes_per_replicate() > Some(1);
     let costs = Costs::of(piloted, benchmark, turns);
     let found = match benchmark.in_pairs {
@@ -315,6 +317,9 @@ const INPUT_TO_SAMPLES: f64 = 10.0;
 /// … and this many nanoseconds is made once in a replicate: with an input of 0.3 s for each block, a
 /// function of 10 µs raced for 173 s, nearly all of it spent on inputs.
 const LONG_INPUT_NS: f64 = 1e7;
+/// The note of a benchmark with one input in each replicate.
+const ONE_INPUT: &str = "Making an input takes much longer than the samples on it, so all blocks of a \
+                         replicate share one input.";
 
 /// Returns true if making an input takes so long that all blocks of a replicate have one.
 fn has_long_input(benchmark: &Benchmark, pilot: &Pilot) -> bool {
@@ -457,16 +462,16 @@ impl Costs {
 
     /// Blocks in a replicate that make the most of the time.
     fn blocks_that_fit(&self, piloted: &Piloted, taking_turns: bool) -> u32 {
-        let fitting = planned_blocks(self.process_ns, self.block_ns, &piloted.pilot.blocks_ns);
-        let part = match piloted.shares_start {
-            true => BLOCKS_TO_FORK,
-            false => BLOCKS_TO_START,
+        let costs = (self.process_ns, self.block_ns);
+        let between = match piloted.shares_start {
+            true => BETWEEN_PYTHON,
+            false => BETWEEN_COMPILED,
         };
-        let starting = piloted.process_ns / self.block_ns * part;
-        let blocks = if taking_turns {
-            fitting.max((starting as u32).min(MOST_BLOCKS))
-        } else {
-            fitting
+        let fitting = planned_blocks(costs, &piloted.pilot.blocks_ns, between);
+        let starting = piloted.process_ns / self.block_ns * BLOCKS_TO_START;
+        let blocks = match taking_turns && !piloted.shares_start {
+            true => fitting.max((starting as u32).min(MOST_BLOCKS)),
+            false => fitting,
         };
         // In twos, one of each order. Of three, one has nobody to make up for it: where an input is
         // learnt in a block, .068 of 6,000 simulated races of two equals were called, of two

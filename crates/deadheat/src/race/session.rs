@@ -10,7 +10,7 @@ use deadheat_format::{
     FileProblem, FormatError, NOWHERE, RunFileWriter, create_run_folder, default_run_path,
 };
 use deadheat_model::{
-    BenchmarkFailure, Plan, RecordSink, Run, RunHeader, StoppingRule, Until, Workload,
+    BenchmarkFailure, Plan, RecordSink, Run, RunHeader, StoppingRule, Until, Workload, before_help,
 };
 
 use super::{RaceError, RaceOutcome};
@@ -192,9 +192,11 @@ fn record(
     let forbidden = recorded.as_ref().err();
     match forbidden.filter(|error| is_raced && is_forbidden(&error.problem)) {
         Some(error) => {
-            let text =
-                format!("{error}; this race is not recorded: --save FILE records it elsewhere");
-            to_stderr("deadheat: warning", &text);
+            let error = before_help(&error.to_string(), "; this race is not recorded");
+            to_stderr(
+                "warning",
+                &format!("{error}\nhelp: --save FILE records it elsewhere"),
+            );
             unrecorded(header)
         }
         None => recorded.map_err(RaceError::Record),

@@ -121,8 +121,8 @@ fn part_of_job(
             .map(|one| format!("{} ({})", one.index, one.name))
             .collect();
         return Err(format!(
-            "--shard auto: no scheduler says which part this is; {} are looked for, or write \
-             --shard 2/4",
+            "--shard auto: no scheduler says which part this is\nhelp: write --shard 2/4, or set one \
+             of {}",
             known.join(", ")
         ));
     };
@@ -150,7 +150,7 @@ fn part_of_job(
         None => of_variable(COUNT_VARIABLE)?.ok_or_else(|| {
             let name = scheduler.name;
             format!(
-                "--shard auto: {name} does not say how many parts there are; say it by \
+                "--shard auto: {name} does not say how many parts there are\nhelp: say it by \
                  {COUNT_VARIABLE}"
             )
         })?,
@@ -205,7 +205,7 @@ pub fn begun_part(
     };
     let path = path.display();
     Err(Failure::Usage(format!(
-        "--save {path}: it {why}; choose another name"
+        "--save {path}: it {why}\nhelp: choose another name"
     )))
 }
 

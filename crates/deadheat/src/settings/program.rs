@@ -18,12 +18,19 @@ pub fn program(text: &str) -> Result<Program, Failure> {
     }
     if Path::new(text).is_file() {
         return Err(Failure::Contender(format!(
-            "'{text}' is not executable; make it so with chmod +x, or name what runs it, as in \
-             'python3 {text}'"
+            "'{text}' cannot be started: it is not executable\nhelp: chmod +x {text}, or name what runs \
+             it, as in 'python3 {text}'; deadheat compare reads saved results"
         )));
     }
-    let words = shell_words::split(text)
-        .map_err(|_| Failure::Usage(format!("'{text}': a quote is not closed")))?;
+    if Path::new(text).is_dir() {
+        return Err(Failure::Contender(format!(
+            "'{text}' cannot be started: it is a folder\nhelp: name an executable in it; deadheat \
+             compare reads folders of saved results"
+        )));
+    }
+    let words = shell_words::split(text).map_err(|_| {
+        Failure::Usage(format!("'{text}' cannot be started: a quote is not closed"))
+    })?;
     let Some((name, arguments)) = words.split_first().filter(|(name, _)| !name.is_empty()) else {
         return Err(Failure::Usage("the name of a program is empty".to_owned()));
     };
@@ -31,7 +38,11 @@ pub fn program(text: &str) -> Result<Program, Failure> {
         in_this_folder(name)
     } else {
         let found = find_executable(name);
-        found.ok_or_else(|| Failure::Contender(format!("there is no program '{name}'")))?
+        found.ok_or_else(|| {
+            Failure::Contender(format!(
+                "there is no program '{name}'\nhelp: build it, or name the file where it lies"
+            ))
+        })?
     };
     Ok(Program {
         executable,

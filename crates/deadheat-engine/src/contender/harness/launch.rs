@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use deadheat_model::{AddressSpace, Harness, Pinning, Program, RepetitionLength};
+use deadheat_model::{AddressSpace, Harness, Pinning, Program, RepetitionLength, words_of_system};
 use nix::sched::{CpuSet, sched_getaffinity};
 use nix::unistd::Pid;
 use rand_core::Rng;
@@ -320,7 +320,7 @@ impl<'a> Launcher<'a> {
 
 fn not_started(error: &std::io::Error) -> HarnessError {
     HarnessError::Process {
-        ending: Ending::NotStarted(error.to_string()),
+        ending: Ending::NotStarted(words_of_system(error)),
         stderr_tail: String::new(),
     }
 }

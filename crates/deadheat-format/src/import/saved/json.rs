@@ -219,6 +219,14 @@ impl<'de> Deserialize<'de> for Text {
     }
 }
 
+/// The problem of a text whose first value is broken, and whether the text ends within that value;
+/// `None` if the value is whole.
+pub(super) fn broken(text: &[u8]) -> Option<(FileProblem, bool)> {
+    let mut values = serde_json::Deserializer::from_slice(text).into_iter::<de::IgnoredAny>();
+    let error = values.next()?.err()?;
+    Some((with_place(text, &error), error.is_eof()))
+}
+
 /// The same text without a byte-order mark.
 pub(super) fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
@@ -309,9 +317,20 @@ fn in_words(problem: &str) -> String {
         return "the file ends in the middle of its JSON".to_owned();
     }
     match problem {
-        "trailing characters" => MORE_BEHIND.to_owned(),
-        other => other.to_owned(),
+        "trailing characters" => MORE_BEHIND,
+        "key must be a string" => "a name in double quotes is expected here",
+        "expected value" | "expected ident" => "a value is expected here",
+        "trailing comma" => "a value is expected behind the comma",
+        "expected `,` or `}`" => "a comma or the end of the object is expected here",
+        "expected `,` or `]`" => "a comma or the end of the list is expected here",
+        "expected `:`" => "a colon is expected here",
+        "invalid number" => "the number is written in a way that JSON lacks",
+        "number out of range" => "the number is out of range",
+        "recursion limit exceeded" => "values are nested more than 128 deep",
+        _ if problem.starts_with("control character") => "a text holds a control character",
+        _ => "the JSON is broken here",
     }
+    .to_owned()
 }
 
 /// What a field should be.

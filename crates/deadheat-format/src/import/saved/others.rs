@@ -1,6 +1,8 @@
 //! Files that other tools write and that are not read here: known by what only they hold, so that the
 //! user learns which file to give instead.
 
+use deadheat_model::HELP;
+
 use super::json::contains;
 
 /// A kind of file.
@@ -254,7 +256,7 @@ pub(super) fn text(text: &[u8]) -> Option<String> {
     }
     if beginning.starts_with(b"sep=") {
         return Some(
-            "begins with the separator of its columns, as Excel writes it; tidy CSV begins with the \
+            "begins with the separator of its columns, as Excel writes it\nhelp: tidy CSV begins with the \
              names of the columns, separated by commas"
                 .to_owned(),
         );
@@ -270,5 +272,5 @@ fn of(kinds: &[Unread], text: &[u8]) -> Option<String> {
             .all(|sign| contains(text, sign.as_bytes()))
     };
     let Unread { kind, instead, .. } = kinds.iter().find(all)?;
-    Some(format!("is {kind}, which is not read; {instead}"))
+    Some(format!("is {kind}, which is not read{HELP}{instead}"))
 }

@@ -361,6 +361,6 @@ struct GateSuite {
     /// Their number.
     comparisons: u64,
     /// The change by which half of them would be found slower at that level
-    /// with 80 % power; null where no error is known.
+    /// with 80% power; null where no error is known.
     detectable_change: Nullable<Amount>,
 }

@@ -41,7 +41,7 @@ enum Kind {
 }
 
 /// Races of things against themselves that were called faster or slower, with
-/// exact 95 % bounds of the true share.
+/// exact 95% bounds of the true share.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]

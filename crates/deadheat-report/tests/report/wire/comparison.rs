@@ -89,7 +89,7 @@ pub struct Comparison {
     /// Whether the interval leaves out zero. A dead heat may still have a
     /// direction.
     excludes_zero: bool,
-    /// The relative change this design finds with 80 % power.
+    /// The relative change this design finds with 80% power.
     minimum_detectable_effect: Nullable<Amount>,
     /// Replicates the estimate rests on; of an unpaired recording the
     /// observations of both sides. null without an estimate.

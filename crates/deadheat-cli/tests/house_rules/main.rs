@@ -1,6 +1,8 @@
 //! The house rules that a compiler does not enforce: which room may know
 //! which, and who may touch the world.
 
+mod wording;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,0 +1,363 @@
+//! What `-h` and `--help` show: a short list and a whole one, in the order of use, without options
+//! that a command refuses, and the commands in groups.
+
+use clap::{Arg, Command};
+
+/// The groups of commands. What only set-up scripts call has no group.
+const GROUPS: [(&str, &[&str]); 5] = [
+    ("Race", &["run", "bench", "rev", "bisect", "explain"]),
+    ("Saved results", &["compare", "analyze", "report"]),
+    ("Over time", &["history"]),
+    ("Several machines", &["plan", "pack", "merge"]),
+    ("This machine", &["doctor", "calibrate", "clean"]),
+];
+
+/// The options that `-h` shows, of commands with more than a screen of options.
+const SHORT: [(&str, &[&str]); 8] = [
+    (
+        "run",
+        &[
+            "command-name",
+            "shell",
+            "ignore-failure",
+            "show-output",
+            "warmup",
+            "runs",
+            "margin",
+            "budget",
+            "setup",
+            "prepare",
+            "parameter-list",
+            "fail-on",
+            "verbose",
+            "json",
+            "html",
+            "export-csv",
+        ],
+    ),
+    (
+        "bench",
+        &[
+            "name",
+            "exact",
+            "skip",
+            "list",
+            "margin",
+            "max-replicates",
+            "budget",
+            "timeout",
+            "fail-on",
+            "verbose",
+            "json",
+            "html",
+            "markdown",
+            "save",
+            "resume",
+        ],
+    ),
+    (
+        "rev",
+        &[
+            "build",
+            "exe",
+            "go",
+            "pytest",
+            "benches-from",
+            "skip",
+            "list",
+            "margin",
+            "budget",
+            "fail-on",
+            "verbose",
+            "json",
+            "html",
+            "markdown",
+            "history",
+        ],
+    ),
+    (
+        "bisect",
+        &[
+            "run",
+            "build",
+            "exe",
+            "go",
+            "pytest",
+            "bench",
+            "prior",
+            "max-races",
+            "resume",
+            "log",
+            "margin",
+            "budget",
+            "verbose",
+            "json",
+            "html",
+        ],
+    ),
+    (
+        "compare",
+        &[
+            "against",
+            "name",
+            "filter",
+            "sort",
+            "only-changed",
+            "margin",
+            "fail-on",
+            "verbose",
+            "json",
+            "html",
+            "markdown",
+            "export-csv",
+            "compat",
+        ],
+    ),
+    (
+        "analyze",
+        &[
+            "margin",
+            "alpha",
+            "metric",
+            "looks",
+            "fail-on",
+            "verbose",
+            "json",
+            "plot",
+            "html",
+            "markdown",
+            "export-csv",
+            "config",
+        ],
+    ),
+    (
+        "merge",
+        &[
+            "allow-missing",
+            "save",
+            "fail-on",
+            "verbose",
+            "json",
+            "html",
+            "markdown",
+            "export-csv",
+        ],
+    ),
+    (
+        "extend",
+        &[
+            "spans",
+            "max-span",
+            "all-parents",
+            "build",
+            "exe",
+            "go",
+            "pytest",
+            "skip",
+            "margin",
+            "budget",
+            "max-replicates",
+            "index",
+            "verbose",
+        ],
+    ),
+];
+
+/// Options that a command shares with others and refuses, or that decide nothing there.
+const REFUSED: [(&str, &[&str]); 3] = [
+    (
+        "bisect",
+        &[
+            "save", "list", "shard", "shard-by", "control", "confirm", "junit", "svg", "png",
+        ],
+    ),
+    (
+        "extend",
+        &[
+            "save", "list", "shard", "shard-by", "confirm", "html", "markdown", "junit", "svg",
+            "png",
+        ],
+    ),
+    // For saved results; if programs are named, they race by the options of `deadheat bench`.
+    (
+        "compare",
+        &[
+            "callgrind",
+            "quantile",
+            "max-replicates",
+            "blocks",
+            "control",
+            "budget",
+            "sample-time",
+            "timeout",
+            "pin",
+            "placement",
+            "arrangement",
+            "waiting",
+            "seed",
+            "shard",
+            "shard-by",
+            "confirm",
+            "save",
+            "harness",
+            "ignored",
+            "include-ignored",
+            "list",
+            "nocapture",
+        ],
+    ),
+];
+
+/// Commands whose races have files of their own.
+const REFUSE_EXPORTS: [&str; 2] = ["bisect", "extend"];
+
+/// Examples that `-h` shows.
+const SHORT_EXAMPLES: usize = 3;
+
+/// The program with its help arranged.
+pub fn arranged(program: Command) -> Command {
+    let groups = grouped(&program);
+    let program = program
+        .help_template("{about}\n\n{usage-heading} {usage}{after-help}\n\nOptions:\n{options}")
+        .override_usage(
+            "deadheat <COMMAND>\n       deadheat 'COMMAND A' 'COMMAND B'    (as deadheat run)",
+        )
+        .after_help(groups);
+    let names: Vec<String> = program
+        .get_subcommands()
+        .map(|one| one.get_name().to_owned())
+        .collect();
+    names.into_iter().fold(program, |program, name| {
+        program.mut_subcommand(name, |one| shortened(one, "deadheat"))
+    })
+}
+
+/// The commands by groups, each with its line of help.
+fn grouped(program: &Command) -> String {
+    let line = |name: &&str| {
+        let about = program.find_subcommand(name)?.get_about()?.to_string();
+        Some(format!("  {name:<11}{about}\n"))
+    };
+    let group = |(title, names): &(&str, &[&str])| {
+        let lines: String = names.iter().filter_map(line).collect();
+        format!("{title}:\n{lines}")
+    };
+    let groups: Vec<String> = GROUPS.iter().map(group).collect();
+    let grouped = |name: &&str| GROUPS.iter().any(|(_, names)| names.contains(name));
+    let all = program.get_subcommands().filter(|one| !one.is_hide_set());
+    let others: Vec<&str> = all
+        .map(Command::get_name)
+        .filter(|name| !grouped(name))
+        .collect();
+    format!(
+        "{}\nFor set-up: {}. `deadheat COMMAND -h` shows the help of a command.",
+        groups.join("\n"),
+        others.join(", ")
+    )
+}
+
+/// A command, and those below it, with the options that `-h` shows, and the first examples.
+fn shortened(command: Command, above: &str) -> Command {
+    let name = command.get_name().to_owned();
+    let whole = format!("{above} {name}");
+    let listed = |table: &[(&str, &'static [&'static str])]| {
+        let found = table.iter().find(|(command, _)| *command == name);
+        found.map(|(_, options)| *options)
+    };
+    let (short, refused) = (listed(&SHORT), listed(&REFUSED).unwrap_or_default());
+    let refuses_exports = REFUSE_EXPORTS.contains(&&*name);
+    let command = command.mut_args(|arg| {
+        let long = arg.get_long().unwrap_or_default().to_owned();
+        let is_refused =
+            refused.contains(&&*long) || (refuses_exports && long.starts_with("export-"));
+        let arg = numbers_may_be_negative(arg);
+        match short {
+            _ if is_refused => arg.hide(true),
+            Some(short) if !long.is_empty() && !short.contains(&&*long) => {
+                arg.hide_short_help(true)
+            }
+            _ => arg,
+        }
+    });
+    let command = match command.get_after_help().map(ToString::to_string) {
+        Some(examples) => {
+            let first: Vec<&str> = examples.lines().take(1 + SHORT_EXAMPLES).collect();
+            let more = match short {
+                Some(_) => format!("\n\n{whole} --help shows all options."),
+                None => String::new(),
+            };
+            command
+                .after_help(first.join("\n") + &more)
+                .after_long_help(examples)
+        }
+        None => command,
+    };
+    let below: Vec<String> = command
+        .get_subcommands()
+        .map(|one| one.get_name().to_owned())
+        .collect();
+    below.into_iter().fold(command, |command, name| {
+        command.mut_subcommand(name, |one| shortened(one, &whole))
+    })
+}
+
+/// Lets the parser of an option refuse `-1` with its reason, because it would be taken for an option.
+fn numbers_may_be_negative(arg: Arg) -> Arg {
+    if arg.get_action().takes_values() && !arg.is_positional() {
+        arg.allow_negative_numbers(true)
+    } else {
+        arg
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn commands(program: &Command) -> Vec<Command> {
+        let below = program.get_subcommands();
+        below
+            .flat_map(|one| std::iter::once(one.clone()).chain(commands(one)))
+            .collect()
+    }
+
+    #[test]
+    fn every_option_of_the_tables_is_an_option_of_its_command() {
+        let all = commands(&crate::program::command());
+        for (name, options) in SHORT.iter().chain(&REFUSED) {
+            let command = all.iter().find(|one| one.get_name() == *name).unwrap();
+            for option in *options {
+                let is_there = command
+                    .get_arguments()
+                    .any(|arg| arg.get_long() == Some(option));
+                assert!(is_there, "{name} --{option}");
+            }
+        }
+    }
+
+    #[test]
+    fn short_help_has_at_most_some_twenty_options() {
+        for mut command in commands(&crate::program::command()) {
+            let help = command.render_help().to_string();
+            let options = help
+                .lines()
+                .filter(|line| line.trim_start().starts_with('-'));
+            assert!(options.count() <= 21, "{help}");
+        }
+    }
+
+    #[test]
+    fn every_command_that_users_call_is_in_a_group() {
+        let program = crate::program::command();
+        let help = grouped(&program);
+        for (_, names) in GROUPS {
+            for name in names {
+                assert!(help.contains(&format!("\n  {name} ")), "{help}");
+            }
+        }
+        assert!(
+            help.contains("completions") && !help.contains("placements"),
+            "{help}"
+        );
+    }
+}
