@@ -113,7 +113,9 @@ fn a_run_is_kept_without_asking_and_out_of_version_control() {
     let track = Track::new();
     let done = track.run(&["run", "-r", "2", "--", "true"]);
     assert!(
-        done.succeeds().stdout.contains("\n  .deadheat/runs/"),
+        done.succeeds()
+            .stdout
+            .contains("; recorded in .deadheat/runs/"),
         "{done:?}"
     );
     assert_eq!(track.recorded().len(), 1);

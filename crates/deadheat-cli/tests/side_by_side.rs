@@ -38,7 +38,7 @@ fn the_answer_is_of_cpu_time_and_shows_wall_time_in_turns() {
         0,
         &[
             "wall time in turns",
-            "in CPU time",
+            "% CPU time",
             "both ran side by side on one core",
         ],
     );

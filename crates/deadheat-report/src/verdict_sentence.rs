@@ -285,11 +285,7 @@ impl Words<'_> {
 
 /// True for times of an iteration, and for rates, which are times turned over.
 fn is_time(metric: &Metric) -> bool {
-    let is_clock = matches!(
-        metric,
-        Metric::Wall | Metric::Cpu | Metric::User | Metric::System
-    );
-    is_clock || (metric.better() == Better::More && metric.unit().is_rate())
+    metric.is_pace() || (metric.better() == Better::More && metric.unit().is_rate())
 }
 
 /// The effort that would settle it, with the option that allows it.
