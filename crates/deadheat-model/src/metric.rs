@@ -133,7 +133,7 @@ pub enum Metric {
     CacheMisses,
     /// Time of a GPU, between events around the calls.
     Gpu,
-    /// The most memory of a GPU that one call allocates.
+    /// The largest amount of GPU memory that a call allocates.
     PeakGpuMemory,
     /// Anything else a recording brings along, kept under its own name.
     Custom(String),

@@ -144,7 +144,7 @@ impl WireState {
     }
 
     /// The rows with what they are, and the reason if samples that should be there are not; or why
-    /// there are no rows.
+    /// rows are missing.
     fn rows(&self, folder: &Path) -> Result<(Rows, ResultState, Option<String>), ResultState> {
         if self.is_skipped {
             let reason = self.skip_reason.clone().unwrap_or_default();
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_samples_is_looked_for_beside_its_json_and_nowhere_else() {
+    fn a_file_of_samples_is_looked_for_next_to_its_json_and_nowhere_else() {
         for (file, path) in [
             ("new.json-bin/0.bin", "new.json-bin/0.bin"),
             ("/home/u/runs/new.json-bin/0.bin", "new.json-bin/0.bin"),

@@ -1,5 +1,5 @@
 //! The CSV of `triton.testing.perf_report`: a row a value of the parameters, a column a line of the
-//! plot, with the unit behind its name.
+//! plot, with its unit after its name.
 
 use csv::ReaderBuilder;
 use deadheat_model::{
