@@ -53,7 +53,7 @@ def races(found):
     if not rows:
         return ""
     lines = [
-        "| race, six replicates of four blocks | a call of the baseline | change, 95 % interval | "
+        "| race, six replicates of four blocks | a call of the baseline | change, 95% CI | "
         "verdict | notes |",
         "| --- | ---: | --- | --- | --- |",
     ]
@@ -82,7 +82,7 @@ def grid(found, tool, title):
     if not rows:
         return ""
     lines = [
-        f"{title}: six replicates of eight blocks, margin 0.5 %.",
+        f"{title}: six replicates of eight blocks, margin 0.5%.",
         "",
         "| kernel | copies, warm: told apart | copies, cold: told apart | dead heats | more work: "
         "slower | changes found (true) |",
@@ -114,7 +114,7 @@ def grid(found, tool, title):
     lines += [
         "",
         f"- Copies told apart, all together: {counted(apart, len(copies))}.",
-        f"- 95 % intervals of copies that leave out 0: {counted(missed, len(copies))}. Most are a "
+        f"- 95% CIs of copies that leave out 0: {counted(missed, len(copies))}. Most are a "
         "dead heat all the same, because they lie within the margin.",
         f"- Called faster with more work: {sum(one['verdict'] == 'faster' for one in more)} of "
         f"{len(more)}.",
@@ -136,7 +136,7 @@ MORE = {
 
 def counted(hits, count):
     low, high = clopper_pearson(hits, count)
-    return f"{hits} of {count} ({100 * low:.1f} to {100 * high:.1f} %)"
+    return f"{hits} of {count} ({100 * low:.1f} to {100 * high:.1f}%)"
 
 
 def is_apart(one):
@@ -156,7 +156,7 @@ def do_bench(found):
     lines = [
         "`triton.testing.do_bench` on the same pairs, one after the other in one process, medians:",
         "",
-        "| kernel | copies: more than 0.5 % apart | more than 1 % apart | largest |",
+        "| kernel | copies: more than 0.5% apart | more than 1% apart | largest |",
         "| --- | --- | --- | ---: |",
     ]
     for kernel in KERNELS:
@@ -165,7 +165,7 @@ def do_bench(found):
             counts = [sum(change > limit for change in apart) for limit in (0.005, 0.01)]
             lines.append(
                 f"| {NAMES[kernel]} | {counts[0]} of {len(apart)} | {counts[1]} of {len(apart)} | "
-                f"{100 * max(apart):.2f} % |"
+                f"{100 * max(apart):.2f}% |"
             )
     return "\n".join([*lines, ""])
 
@@ -203,9 +203,9 @@ def simulated(found):
     return (
         "## On a simulated device\n\n"
         "The modules `torch` and `pynvml` of `python/tests/simulated_gpu` stand in for those of a "
-        "device. It differs from process to process by 1 %, and each function within a process by "
-        "0.1 %. All times drift by 0.1 % a millisecond and differ by 0.3 % between milliseconds; "
-        "the clock steps by 11 % every five seconds, and the device is throttled by 29 % for 20 ms "
+        "device. It differs from process to process by 1%, and each function within a process by "
+        "0.1%. All times drift by 0.1% a millisecond and differ by 0.3% between milliseconds; "
+        "the clock steps by 11% every five seconds, and the device is throttled by 29% for 20 ms "
         "every two. A launch takes the host 6 µs, and two kernels are 1 µs apart on the device, or "
         "0.3 µs in a graph, so the change of a short kernel is smaller than that of its work."
         f"\n\n{table}"
@@ -213,7 +213,7 @@ def simulated(found):
 
 
 def percent(change):
-    said = f"{100 * change:+.2f} %"
+    said = f"{100 * change:+.2f}%"
     return said.replace("-", "−")
 
 
