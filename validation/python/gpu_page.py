@@ -64,7 +64,8 @@ def races(found):
             f"| {one['what']} | {time(one['typical_ns'])} | {change}{percent(low)} to "
             f"{percent(high)} | {VERDICTS[one['verdict']]} | {one['notes']} |"
         )
-    return "\n".join([*lines, ""])
+    told = "Read off the answers of one sitting, whose samples were not kept."
+    return "\n".join([told, "", *lines, ""])
 
 
 VERDICTS = {
@@ -203,7 +204,7 @@ def simulated(found):
     return (
         "## On a simulated device\n\n"
         "The modules `torch` and `pynvml` of `python/tests/simulated_gpu` stand in for those of a "
-        "device. It differs from process to process by 1%, and each function within a process by "
+        "device, and kernels are nothing but their durations. It differs from process to process by 1%, and each function within a process by "
         "0.1%. All times drift by 0.1% a millisecond and differ by 0.3% between milliseconds; "
         "the clock steps by 11% every five seconds, and the device is throttled by 29% for 20 ms "
         "every two. A launch takes the host 6 µs, and two kernels are 1 µs apart on the device, or "
