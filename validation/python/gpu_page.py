@@ -204,11 +204,12 @@ def simulated(found):
     return (
         "## On a simulated device\n\n"
         "The modules `torch` and `pynvml` of `python/tests/simulated_gpu` stand in for those of a "
-        "device, and kernels are nothing but their durations. It differs from process to process by 1%, and each function within a process by "
-        "0.1%. All times drift by 0.1% a millisecond and differ by 0.3% between milliseconds; "
-        "the clock steps by 11% every five seconds, and the device is throttled by 29% for 20 ms "
-        "every two. A launch takes the host 6 µs, and two kernels are 1 µs apart on the device, or "
-        "0.3 µs in a graph, so the change of a short kernel is smaller than that of its work."
+        "device, and kernels are nothing but their durations. It differs from process to process "
+        "by 1%, and each function within a process by 0.1%. All times drift by 0.1% a millisecond "
+        "and differ by 0.3% between milliseconds; the clock steps by 11% every five seconds, and "
+        "the device is throttled by 29% for 20 ms every two. A launch takes the host 6 µs, and two "
+        "kernels are 1 µs apart on the device, or 0.3 µs in a graph, so the change of a short "
+        "kernel is smaller than that of its work."
         f"\n\n{table}"
     )
 
