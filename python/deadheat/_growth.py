@@ -4,6 +4,9 @@ from __future__ import annotations
 
 # The number of samples checked for a rise, and the number that must confirm it.
 SHOWN, CONFIRMED = 12, 4
+# The number of times that it must be confirmed, and the pause before each, in seconds. A core that
+# other work slowed for some milliseconds made calls of 40 ns take 1.7 times as long.
+CONFIRMATIONS, PAUSE = 3, 0.02
 # Growth is reported if later samples take this many times as long as the first third of samples. If
 # the time of a call is proportional to the number of earlier calls, they take 3.6 times as long. A
 # limit of 1.25 on wall time refused a loop over 100 numbers while compilers used both cores.

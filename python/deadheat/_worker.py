@@ -11,7 +11,15 @@ from deadheat import __version__
 from deadheat._channel import IS_PYPY, Channel, PeerGone, drawn, hold_heap
 from deadheat._errors import Refused, UsageError
 from deadheat._forks import CAN_FORK, request_in_child
-from deadheat._growth import CONFIRMED, SHOWN, advice, rises, times_as_long
+from deadheat._growth import (
+    CONFIRMATIONS,
+    CONFIRMED,
+    PAUSE,
+    SHOWN,
+    advice,
+    rises,
+    times_as_long,
+)
 from deadheat._timing import METRICS, Contender, Instruments, cpu_overhead, has_children
 
 TYPE_CHECKING = False
@@ -456,12 +464,21 @@ class Session:
             return min(self.sample(number, iterations)[0] for _ in range(3))
         samples = [self.sample(number, iterations) for _ in range(SHOWN)]
         times: list[float] = [values[self.growing] for values in samples]
-        if rises(times):
+        if rises(times) and (later := self.confirmed_growth(number, iterations, times)):
+            raise Refused(advice(min(times) / iterations, later / iterations))
+        return min(values[0] for values in samples)
+
+    def confirmed_growth(self, number: int, iterations: int, times: list[float]) -> float:
+        """The time of the last samples, or 0 if some are as short as the first again."""
+        later = 0.0
+        for _ in range(CONFIRMATIONS):
+            sleep(PAUSE)
             more: list[float] = []
             more += [self.sample(number, iterations)[self.growing] for _ in range(CONFIRMED)]
-            if times_as_long(times, [min(more)]):
-                raise Refused(advice(min(times) / iterations, min(more) / iterations))
-        return min(values[0] for values in samples)
+            later = min(more)
+            if not times_as_long(times, [later]):
+                return 0.0
+        return later
 
     def calls_of(self, iterations: int) -> int:
         """The calls that make this many iterations, if each call makes several."""

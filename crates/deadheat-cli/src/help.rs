@@ -13,7 +13,28 @@ const GROUPS: [(&str, &[&str]); 5] = [
 ];
 
 /// The options that `-h` shows, of commands with more than a screen of options.
-const SHORT: [(&str, &[&str]); 8] = [
+const SHORT: [(&str, &[&str]); 9] = [
+    (
+        "report",
+        &[
+            "margin",
+            "alpha",
+            "metric",
+            "looks",
+            "html",
+            "markdown",
+            "junit",
+            "svg",
+            "verbose",
+            "format",
+            "json",
+            "plot",
+            "time-unit",
+            "color",
+            "fail-on",
+            "config",
+        ],
+    ),
     (
         "run",
         &[

@@ -279,7 +279,8 @@ impl Precision {
     /// A relative change with its sign, in percent; what rounds to nothing has none.
     pub fn signed(self, change: f64, glyphs: Glyphs) -> String {
         let size = self.size(change);
-        if size.contains(|c: char| matches!(c, '1'..='9')) {
+        // The size of a change beyond all numbers has no digits either.
+        if change >= FACTORS_FROM || size.contains(|c: char| matches!(c, '1'..='9')) {
             self.end(change, glyphs)
         } else {
             size

@@ -381,7 +381,7 @@ mod tests {
         };
         assert!(told("3", "1", None).contains("needs a step below zero"));
         assert!(told("1", "3", Some("-1")).contains("needs a step above zero"));
-        assert!(told("1", "3", Some("0")).contains("leads nowhere"));
+        assert!(told("1", "3", Some("0")).contains("write a step above zero"));
     }
 
     #[test]

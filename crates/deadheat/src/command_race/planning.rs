@@ -636,7 +636,7 @@ mod tests {
         );
         let none = spec(&[]).plan().unwrap_err();
         assert!(matches!(none, Failure::Usage(_)));
-        assert!(none.to_string().starts_with("no command to run; try: "));
+        assert!(none.to_string().starts_with("no command to run\nhelp: "));
     }
 
     #[test]
