@@ -13,7 +13,7 @@ pub fn in_one_line(message: &str) -> String {
     message.replace(HELP, "; ")
 }
 
-/// The message with more said behind its error, before the advice.
+/// The message with more said after its error, before the advice.
 pub fn before_help(message: &str, more: &str) -> String {
     let (error, help) = message.split_at(message.find(HELP).unwrap_or(message.len()));
     format!("{error}{more}{help}")

@@ -21,7 +21,7 @@ use crate::units::{
 pub struct Sentence {
     /// The verdict and the size of the change.
     pub(crate) strong: String,
-    /// The contents of the parentheses behind it: the confidence interval.
+    /// The contents of the parentheses after it: the confidence interval.
     pub(crate) quiet: String,
     /// What follows: a lean, a reason, or the effort that would settle it.
     pub(crate) rest: String,

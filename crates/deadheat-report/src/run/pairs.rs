@@ -160,7 +160,7 @@ fn cells(
         }
     };
     let [b_min, c_min, b_mean, c_mean] = shown;
-    // The verdict with the change it speaks of, and the interval behind it, as far as there are any.
+    // The verdict with its change and its interval, if there are any.
     let estimate = cost_of(comparison);
     let estimate = estimate.as_ref();
     let word = sentences::verdict_cell(comparison, glyphs);
