@@ -5,10 +5,11 @@ from math import comb
 SIDES = ("warm", "cold")
 HEAD = """# Races on a GPU
 
-Written by `just validate-gpu page`. Raw data: `validation/data/gpu.jsonl`.
+Written by `just validate-gpu page`. Raw data: `validation/data/gpu.jsonl`;
+samples of the H200: `validation/data/gpu_runs.jsonl.xz`.
 """
 SCRIPT = (
-    "`just validate-gpu measure` measures all this on a GPU in 8 minutes: the races "
+    "`just validate-gpu measure` measures everything on a GPU in 8 minutes: the races "
     "of the simulation with real kernels, cold and warm, the same pairs by "
     "`triton.testing.do_bench` in turns, races by CuPy and Numba, and every failure of "
     "[gpu.md](../gpu.md#when-a-function-fails).\n"
@@ -21,16 +22,21 @@ def page(found):
 
 
 def on_device(found):
-    devices = [one for one in found if one["tool"] == "device"]
-    if not devices:
+    sittings = []
+    for one in found:
+        if one["tool"] == "device":
+            sittings.append([])
+        if sittings and one["tool"] != "simulated":
+            sittings[-1].append(one)
+    if not sittings:
         return f"## On a device\n\n**Not yet measured on hardware.** {SCRIPT}"
-    device = devices[-1]
-    said = [f"## On a device\n\n{device['name']}, torch {device['torch']}; {device['state']}.\n"]
-    said.append(races(found))
-    said.append(grid(found, "deadheat", "Races of `deadheat bench`"))
-    said.append(do_bench(found))
-    said.append(libraries(found))
-    said.append(faults(found))
+    said = ["## On a device\n"]
+    for sitting in sittings:
+        device = sitting[0]
+        said.append(f"### {device['name']}\n\ntorch {device['torch']}; {device['state']}.\n")
+        parts = [races(sitting), grid(sitting, "deadheat", "Races of `deadheat bench`")]
+        parts += [do_bench(sitting), libraries(sitting), faults(sitting)]
+        said += [part for part in parts if part]
     missing = [
         name
         for name, tool in [
@@ -38,14 +44,13 @@ def on_device(found):
             ("`do_bench` on the same pairs", "do_bench"),
             ("races by CuPy", "cupy"),
             ("races by Numba", "numba"),
-            ("failures", "fault"),
+            ("failures by name", "fault"),
         ]
         if not any(one["tool"] == tool for one in found)
     ]
     if missing:
-        listed = ", ".join(missing)
-        said.append(f"**Not yet measured on hardware:** {listed}, and cold caches. {SCRIPT}")
-    return "\n".join(part for part in said if part)
+        said.append(f"**Not yet measured on hardware:** {', '.join(missing)}. {SCRIPT}")
+    return "\n".join(said)
 
 
 def races(found):
@@ -121,6 +126,13 @@ def grid(found, tool, title):
         f"{len(more)}.",
         "",
     ]
+    undecided = sum(one["verdict"] is None for one in rows)
+    if undecided:
+        lines.insert(
+            -1,
+            f"- No verdict: {undecided} of {len(rows)}. The GPU was throttled in all blocks of a "
+            "replicate, so fewer than six were left.",
+        )
     failed = [one for one in found if one["tool"] == tool and "failed" in one]
     if failed:
         lines += [f"Failed: {len(failed)}, such as {failed[0]['message']}.", ""]
