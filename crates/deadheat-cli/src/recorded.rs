@@ -52,11 +52,21 @@ impl RecordedArgs {
 /// The same, if it holds what is judged.
 fn checked<'a>(
     file: &Path,
-    rules: &Rules,
+    (args, rules): (&RecordedArgs, &Rules),
     recorded: Recorded<'a>,
 ) -> Result<Recorded<'a>, Failure> {
     let run = recorded.run();
     let judged = &run.header.plan.design.judged;
+    let asked = args.design.0.metric.as_ref();
+    // The looks and the verdict of a race belong to the metric of its plan.
+    if let Some(asked) = asked.filter(|asked| run.header.origin == Origin::Race && *asked != judged)
+    {
+        return Err(Failure::Usage(format!(
+            "--metric {asked}: {} is a race that was judged by {judged}\nhelp: -v shows all metrics; \
+             a race with --metric {asked} is judged by it",
+            file.display()
+        )));
+    }
     // Saved results say per benchmark what is judged.
     if run.sides.is_empty() && !run.header.metrics.contains(judged) {
         let known: Vec<&str> = run.header.metrics.iter().map(Metric::name).collect();
@@ -102,7 +112,11 @@ pub fn analyze(mut args: AnalyzeArgs) -> Result<Status, Failure> {
     let mut status = Status::Done;
     let several = args.files.len() > 1;
     for (index, file) in args.files.iter().enumerate() {
-        let recorded = checked(file, &rules, args.exports.open(file, &rules)?)?;
+        let recorded = checked(
+            file,
+            (&args.recorded, &rules),
+            args.exports.open(file, &rules)?,
+        )?;
         args.exports.check(Some(file))?;
         let reports = args.exports.reports();
         let (run, analysis) = args.recorded.analysed(recorded, &answer, &reports)?;
@@ -175,7 +189,11 @@ pub fn report(mut args: ReportCommand) -> Result<Status, Failure> {
                 .to_owned(),
         ));
     }
-    let recorded = checked(&args.file, &rules, Recorded::open(&args.file, &rules)?)?;
+    let recorded = checked(
+        &args.file,
+        (&args.recorded, &rules),
+        Recorded::open(&args.file, &rules)?,
+    )?;
     reports.check(Some(&args.file))?;
     let (run, analysis) = args.recorded.analysed(recorded, &answer, &reports)?;
     let written = reports.write(&run.header, &analysis)?;

@@ -403,6 +403,33 @@ fn an_option_for_markdown_does_not_take_a_recording_for_its_file() {
 }
 
 #[test]
+fn a_metric_that_a_recorded_race_was_not_judged_by_is_refused() {
+    let track = track();
+    let race = ["run", "-r", "12", "--save", "race.jsonl", "true", "true"];
+    assert_eq!(track.run(&race).code, Some(0));
+    for command in [&["analyze"][..], &["report", "--json"]] {
+        for metric in ["cpu", "peak-rss", "foo"] {
+            let line = [command, &["race.jsonl", "--metric", metric]].concat();
+            let words = [
+                &format!("--metric {metric}: "),
+                "judged by wall",
+                "-v shows",
+            ];
+            answers(&track, &line, 2, &words);
+        }
+    }
+    let same = ["analyze", "race.jsonl", "--metric", "wall"];
+    assert_eq!(track.run(&same).code, Some(0));
+}
+
+#[test]
+fn a_command_that_is_taken_for_the_values_of_a_parameter_is_recognised() {
+    let line = ["run", "-L", "size", "echo {size}", "true"];
+    let words = ["--parameter-list size: ", "-L size 1,2 'echo {size}'"];
+    answers(&track(), &line, 2, &words);
+}
+
+#[test]
 fn commands_alone_race_as_with_run() {
     let track = track();
     for line in [

@@ -278,7 +278,7 @@ pub fn section(rows: &[Value]) -> Section {
 fn forks_and_starts(rows: &[Value], bars: &mut Vec<Bar>) -> String {
     let mut page = format!(
         "\nForks against starts: the ten benchmarks each of packaging {} and orjson {} against second environments of the \
-         same versions, in at most {BRIEF} replicates. Half-widths are those of the 95 % confidence intervals, in \
+         same versions, in at most {BRIEF} replicates. Half-widths are those of the 95% confidence intervals, in \
          percentage points.\n\n\
          | by | rows | told apart | dead heats | half-width, median | error of the estimate, median | seconds of a race |\n\
          | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n",

@@ -33,6 +33,13 @@ impl Parameter {
         if values.is_empty() {
             return usage(format!("{FLAG} {name}: the parameter has no values"));
         }
+        // The values were forgotten, and the first command was taken for them.
+        if values.contains(&format!("{{{name}}}")) {
+            return usage(format!(
+                "{FLAG} {name}: its values '{values}' contain {{{name}}} itself\nhelp: name the values \
+                 before the commands: -L {name} 1,2 '{values}'"
+            ));
+        }
         Ok(Self {
             name,
             values: split,
