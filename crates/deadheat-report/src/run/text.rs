@@ -165,6 +165,7 @@ impl<'a> Run<'a> {
         }
         let more = match (self.detail, recorded) {
             (Detail::Brief, [_, ..]) => " (-v shows every metric and note)",
+            (Detail::Full, _) => " (docs/glossary.md explains every term)",
             _ => "",
         };
         Some(Block::of(Content::Closing(format!(
