@@ -39,7 +39,8 @@ pub fn disks(setting: &Setting) -> Section {
     let mut told = Vec::new();
     for flag in FILES {
         let file = folder.join("yesterday");
-        let words = ["analyze", text(&record), flag, text(&file)];
+        let named = format!("{flag}={}", text(&file));
+        let words = ["analyze", text(&record), named.as_str()];
         let first = run(marked(setting, &folder, "disks", &words));
         assert_eq!(first.code(), Some(0), "{flag}: {}", first.stderr);
         let yesterday = fs::read(&file).expect("a file");
