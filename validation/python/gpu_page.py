@@ -1,5 +1,6 @@
 """The page of `gpu.py`: what was measured on a device, and what on the simulated one."""
 
+import re
 from math import comb
 
 SIDES = ("warm", "cold")
@@ -9,7 +10,7 @@ Written by `just validate-gpu page`. Raw data: `validation/data/gpu.jsonl`;
 samples of the H200: `validation/data/gpu_runs.jsonl.xz`.
 """
 SCRIPT = (
-    "`just validate-gpu measure` measures everything on a GPU in 8 minutes: the races "
+    "`just validate-gpu measure` is meant to measure everything on a GPU in 8 minutes: the races "
     "of the simulation with real kernels, cold and warm, the same pairs by "
     "`triton.testing.do_bench` in turns, races by CuPy and Numba, and every failure of "
     "[gpu.md](../gpu.md#when-a-function-fails).\n"
@@ -33,9 +34,9 @@ def on_device(found):
     said = ["## On a device\n"]
     for sitting in sittings:
         device = sitting[0]
-        said.append(f"### {device['name']}\n\ntorch {device['torch']}; {device['state']}.\n")
+        said.append(f"### {device['name']}\n\ntorch {device['torch']}; {state(sitting)}.\n")
         parts = [races(sitting), grid(sitting, "deadheat", "Races of `deadheat bench`")]
-        parts += [do_bench(sitting), libraries(sitting), faults(sitting)]
+        parts += [unsteady(sitting), do_bench(sitting), libraries(sitting), faults(sitting)]
         said += [part for part in parts if part]
     missing = [
         name
@@ -51,6 +52,43 @@ def on_device(found):
     if missing:
         said.append(f"**Not yet measured on hardware:** {', '.join(missing)}. {SCRIPT}")
     return "\n".join(said)
+
+
+def state(sitting):
+    """The state that the device reported, or the range of what the answers of its races say."""
+    if "state" in sitting[0]:
+        return sitting[0]["state"]
+    notes = " ".join(note for one in sitting for note in one.get("warnings", []))
+    said = []
+    for pattern, unit in (
+        (r"SM at (\d+) MHz", "SM at {} MHz"),
+        (r"memory at (\d+) MHz", "memory at {} MHz"),
+        (r"(\d+) degrees", "{} degrees Celsius"),
+    ):
+        values = sorted({int(value) for value in re.findall(pattern, notes)})
+        said.append(unit.format(" to ".join(map(str, dict.fromkeys((values[0], values[-1]))))))
+    return ", ".join(said) + ", by the notes of its races"
+
+
+def unsteady(sitting):
+    """How many races had throttled samples, and what became of these."""
+    rows = [one for one in sitting if one["tool"] == "deadheat" and "verdict" in one]
+    flagged = [one for one in rows if has(one, "The GPU was throttled")]
+    if not flagged:
+        return ""
+    counted_all = [one for one in flagged if has(one, "All count")]
+    kernels = ", ".join(sorted({f"{one['kernel']}/{one['cache']}" for one in flagged}))
+    copies = sum(one["work"] == 0 for one in counted_all)
+    return (
+        f"The GPU was throttled, or its clock stepped, in samples of {len(flagged)} of {len(rows)} "
+        f"races ({kernels}). In {len(counted_all)} of them more than 20% of the blocks had such "
+        f"samples, so all count: {copies} races of copies and {len(counted_all) - copies} with "
+        "more work. Their verdicts hold for an unsteady clock, not for a fixed one.\n"
+    )
+
+
+def has(one, words):
+    return any(words in warning for warning in one.get("warnings", []))
 
 
 def races(found):
@@ -91,7 +129,7 @@ def grid(found, tool, title):
         f"{title}: six replicates of eight blocks, margin 0.5%.",
         "",
         "| kernel | copies, warm: told apart | copies, cold: told apart | dead heats | more work: "
-        "slower | changes found (true) |",
+        f"slower | changes found ({'true' if tool == 'simulated' else 'more work'}) |",
         "| --- | --- | --- | --- | --- | --- |",
     ]
     from gpu import KERNELS, NAMES
@@ -115,13 +153,18 @@ def grid(found, tool, title):
         )
     copies = [one for one in rows if one["work"] == 0]
     apart = sum(is_apart(one) for one in copies)
-    missed = sum(not one["interval"][0] <= 0 <= one["interval"][1] for one in copies)
+    missed = sum(map(leaves_out_0, copies))
+    sides = [[one for one in copies if one["cache"] == side] for side in SIDES]
+    by_side = ": " + "; ".join(
+        f"{side} {counted(sum(map(leaves_out_0, own)), len(own))}"
+        for side, own in zip(SIDES, sides, strict=True)
+    )
     more = [one for one in rows if one["work"] > 0]
     lines += [
         "",
         f"- Copies told apart, all together: {counted(apart, len(copies))}.",
-        f"- 95% CIs of copies that leave out 0: {counted(missed, len(copies))}. Most are a "
-        "dead heat all the same, because they lie within the margin.",
+        f"- 95% CIs of copies that leave out 0: {counted(missed, len(copies))}{by_side}. Most are "
+        "a dead heat all the same, because they lie within the margin.",
         f"- Called faster with more work: {sum(one['verdict'] == 'faster' for one in more)} of "
         f"{len(more)}.",
         "",
@@ -130,15 +173,23 @@ def grid(found, tool, title):
     if undecided:
         lines.insert(
             -1,
-            f"- No verdict: {undecided} of {len(rows)}. The GPU was throttled in all blocks of a "
-            "replicate, so fewer than six were left.",
+            f"- No verdict: {undecided} of {len(rows)}. The GPU was throttled, or its clock "
+            "stepped, in all blocks of a replicate, so fewer than six were left.",
         )
+    if tool == "deadheat":
+        lines.insert(-1, WORK_IS_NOT_TIME)
     failed = [one for one in found if one["tool"] == tool and "failed" in one]
     if failed:
         lines += [f"Failed: {len(failed)}, such as {failed[0]['message']}.", ""]
     return "\n".join(lines)
 
 
+WORK_IS_NOT_TIME = (
+    "- On hardware only the work is known, not the time it takes: a launch costs the same for both "
+    "functions. 5,000 cycles at 1,980 MHz are 2.53 µs of a call of 3.27 µs, so 1% more cycles "
+    "would be +0.77%. The kernel also reads its clock in a loop and can overrun by a step, which "
+    "may explain the rest; this was not checked."
+)
 MORE = {
     "add": [0, 0.01, 0.02],
     "softmax": [0, 0.01, 0.02],
@@ -150,6 +201,11 @@ MORE = {
 def counted(hits, count):
     low, high = clopper_pearson(hits, count)
     return f"{hits} of {count} ({100 * low:.1f} to {100 * high:.1f}%)"
+
+
+def leaves_out_0(one):
+    low, high = one["interval"]
+    return not low <= 0 <= high
 
 
 def is_apart(one):
@@ -167,7 +223,11 @@ def do_bench(found):
     from gpu import KERNELS, NAMES
 
     lines = [
-        "`triton.testing.do_bench` on the same pairs, one after the other in one process, medians:",
+        "`triton.testing.do_bench` on the same kernels, one function after the other in one "
+        "process, medians. It empties the L2 cache before each call and uses no CUDA graphs. It "
+        "gives no interval, and was called once per function, so these counts show how far single "
+        "results scatter; they are not false verdicts. `deadheat bench` took six replicates per "
+        f"pair; its largest change between copies was {largest_of_copies(found)}.",
         "",
         "| kernel | copies: more than 0.5% apart | more than 1% apart | largest |",
         "| --- | --- | --- | ---: |",
@@ -183,6 +243,11 @@ def do_bench(found):
     return "\n".join([*lines, ""])
 
 
+def largest_of_copies(found):
+    copies = [one for one in found if one["tool"] == "deadheat" and one.get("work") == 0]
+    return f"{100 * max(abs(one['change']) for one in copies):.2f}%" if copies else "not measured"
+
+
 def libraries(found):
     rows = [one for one in found if one["tool"] in ("cupy", "numba")]
     said = []
@@ -194,8 +259,12 @@ def libraries(found):
             said.append(
                 f"- {one['tool']}: a kernel against its copy, {time(one['typical_ns'])}: "
                 f"{VERDICTS[one['verdict']]} ({percent(low)} to {percent(high)})"
+                + ("; the interval leaves out 0" if leaves_out_0(one) else "")
+                + ("; warned that a call changes its input" if has(one, "changes its") else "")
             )
-    return "\n".join([*said, ""]) if said else ""
+    if not said:
+        return ""
+    return "\n".join(["CuPy and Numba, one race each:\n", *said, ""])
 
 
 def faults(found):
