@@ -439,7 +439,8 @@ def test_a_file_with_a_first_line_for_the_shell_is_a_program_with_benchmarks(tmp
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    assert "6 replicates" in done.stdout
+    assert "'./bench_it'" in done.stdout
+    assert "95% CI" in done.stdout
 
 
 @LINUX

@@ -57,16 +57,6 @@ fn checked<'a>(
 ) -> Result<Recorded<'a>, Failure> {
     let run = recorded.run();
     let judged = &run.header.plan.design.judged;
-    let asked = args.design.0.metric.as_ref();
-    // The looks and the verdict of a race belong to the metric of its plan.
-    if let Some(asked) = asked.filter(|asked| run.header.origin == Origin::Race && *asked != judged)
-    {
-        return Err(Failure::Usage(format!(
-            "--metric {asked}: {} is a race that was judged by {judged}\nhelp: -v shows all metrics; \
-             a race with --metric {asked} is judged by it",
-            file.display()
-        )));
-    }
     // Saved results say per benchmark what is judged.
     if run.sides.is_empty() && !run.header.metrics.contains(judged) {
         let known: Vec<&str> = run.header.metrics.iter().map(Metric::name).collect();
@@ -79,6 +69,16 @@ fn checked<'a>(
         }
         let told = format!("--metric {judged}: {file} records only {known}");
         return Err(Failure::Usage(rules.blamed(told)));
+    }
+    let asked = args.design.0.metric.as_ref();
+    // The looks and the verdict of a race belong to the metric of its plan.
+    if let Some(asked) = asked.filter(|asked| run.header.origin == Origin::Race && *asked != judged)
+    {
+        return Err(Failure::Usage(format!(
+            "--metric {asked}: {} is a race that was judged by {judged}\nhelp: -v shows all metrics; \
+             a race with --metric {asked} is judged by it",
+            file.display()
+        )));
     }
     Ok(recorded)
 }
